@@ -30,6 +30,9 @@ export function controllerIdentity(name: string): IdentityName {
   return serviceAccountIdentity("kube-system", name);
 }
 
+/** The ingress controller's service account. */
+export const INGRESS_CONTROLLER: IdentityName = serviceAccountIdentity("kube-system", "k8ts-ingress");
+
 export function nodeIdentity(nodeName: string): IdentityName {
   return { name: `system:node:${nodeName}`, groups: ["system:nodes"] };
 }

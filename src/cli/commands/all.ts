@@ -79,6 +79,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./scheduler.ts")).scheduler,
   },
   {
+    name: "ingress",
+    summary: "Run the ingress controller as a separate process",
+    load: async () => (await import("./ingress.ts")).ingress,
+  },
+  {
     name: "kubelet",
     summary: "Run the kubelet: join this machine to a cluster as a node",
     load: async () => (await import("./kubelet.ts")).kubelet,

@@ -1,5 +1,6 @@
 /** The network components, in start order. One more is a file in this folder and a line here. */
+import { ingress } from "./ingress.ts";
 import type { NetworkComponent } from "./network-component.ts";
 import { podNetwork } from "./pod-network.ts";
 
-export const networkComponents: readonly NetworkComponent[] = [podNetwork];
+export const networkComponents: readonly NetworkComponent[] = [podNetwork, ingress];

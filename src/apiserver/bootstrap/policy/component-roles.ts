@@ -5,6 +5,7 @@ import {
   COORDINATION,
   CORE,
   DELEGATE_ACCESS,
+  DISCOVERY,
   EVERY,
   EXTENSIONS,
   FOLLOW,
@@ -12,6 +13,7 @@ import {
   KUBE_CONTROLLER_MANAGER,
   KUBE_SCHEDULER,
   may,
+  NETWORKING,
   POLICY,
   READ,
   RECORD_EVENTS,
@@ -85,11 +87,23 @@ const VOLUME_PROVISIONER_RULES = [
   RECORD_EVENTS,
 ];
 
+/** Ours: upstream has no ingress controller. Of Secrets it follows those that Ingresses name, each by a watch of its own. */
+const INGRESS_RULES = [
+  RECORD_EVENTS,
+  may(...READ).of(NETWORKING, "ingresses", "ingressclasses"),
+  may(...CHANGE).of(NETWORKING, "ingresses/status"),
+  may("create").of(NETWORKING, "ingressclasses"),
+  may(...FOLLOW).of(CORE, "services"),
+  may(...FOLLOW).of(DISCOVERY, "endpointslices"),
+  may(...FOLLOW).of(CORE, "secrets"),
+];
+
 export const componentRoles: readonly Grant[] = [
   grant("system:kube-controller-manager", KUBE_CONTROLLER_MANAGER_RULES, { to: [KUBE_CONTROLLER_MANAGER] }),
   grant("system:kube-scheduler", KUBE_SCHEDULER_RULES, { to: [KUBE_SCHEDULER] }),
   grant("system:volume-scheduler", VOLUME_SCHEDULER_RULES, { to: [KUBE_SCHEDULER] }),
   grant("system:persistent-volume-provisioner", VOLUME_PROVISIONER_RULES),
   grant("system:kube-dns", [may(...FOLLOW).of(CORE, "endpoints", "services")], { to: [serviceAccount("kube-system", "kube-dns")] }),
+  grant("system:k8ts-ingress", INGRESS_RULES, { to: [serviceAccount("kube-system", "k8ts-ingress")] }),
   grant("system:kube-aggregator", [may(...READ).of(CORE, "services", "endpoints")]),
 ];

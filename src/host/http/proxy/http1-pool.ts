@@ -1,0 +1,123 @@
+/**
+ * Connections to endpoints by HTTP/1.1: kept open between requests, closed when they are idle or their endpoint left. An endpoint may close
+ * an idle connection at the same moment as a request is sent on it. Requests that may be repeated are (exchange.ts); all others are sent
+ * only on new connections or on those that were in use a moment ago.
+ */
+import { Agent, request as httpRequest, type ClientRequest, type RequestOptions } from "node:http";
+import { Agent as SecureAgent, request as httpsRequest } from "node:https";
+import type { Duplex } from "node:stream";
+import { keepAllHeaders } from "../node-servers.ts";
+import { HEADER_BYTES_MAX, TCP_KEEPALIVE_MS } from "../limits.ts";
+import type { ProxyEndpoint } from "./contract.ts";
+
+/** Idle connections are closed after this; earlier if the endpoint announced a shorter time. Less than the 75 s of nginx and Go's 3 min. */
+const IDLE_TIMEOUT_MS = 60_000;
+
+/** Idle connections per endpoint. More come from bursts only. */
+const IDLE_MAX = 256;
+
+/** Nearly all servers keep an idle connection for longer: a request that must not be repeated is sent on it. */
+const FRESH_MS = 1_000;
+
+const FREED_AT = Symbol("instant at which a connection became idle");
+
+interface Freed extends Duplex {
+  [FREED_AT]?: number;
+}
+
+const OPTIONS = {
+  keepAlive: true,
+  keepAliveMsecs: TCP_KEEPALIVE_MS,
+  maxFreeSockets: IDLE_MAX,
+  timeout: IDLE_TIMEOUT_MS,
+  scheduling: "lifo",
+  noDelay: true,
+} as const;
+
+/** Notes when a connection became idle, which Node does not. */
+class HttpAgent extends Agent {
+  override keepSocketAlive(socket: Freed): void {
+    socket[FREED_AT] = performance.now();
+    return super.keepSocketAlive(socket);
+  }
+}
+
+class HttpsAgent extends SecureAgent {
+  override keepSocketAlive(socket: Freed): void {
+    socket[FREED_AT] = performance.now();
+    return super.keepSocketAlive(socket);
+  }
+}
+
+export interface PooledRequest {
+  readonly endpoint: ProxyEndpoint;
+  readonly isTls: boolean;
+  readonly method: string;
+  readonly target: string;
+  /** Names and values, alternating. */
+  readonly headers: readonly string[];
+  readonly timeoutMs: number;
+  /** False: it must not be sent on a connection that the endpoint may be closing. */
+  readonly isRepeatable: boolean;
+  /** On a connection of its own, which is not kept. */
+  readonly isUpgrade: boolean;
+  /** Name of the TLS handshake. */
+  readonly serverName: string;
+}
+
+export class Http1Pool {
+  readonly #plain = new HttpAgent(OPTIONS);
+  // Endpoints are addressed by IP and mostly have certificates of their own making, so they are not verified, as nginx does not.
+  readonly #secure = new HttpsAgent({ ...OPTIONS, rejectUnauthorized: false });
+
+  /** Throws if Node refuses the method, the target or a header. */
+  send({ endpoint, isTls, method, target, headers, timeoutMs, isRepeatable, isUpgrade, serverName }: PooledRequest): ClientRequest {
+    const { address, port } = endpoint;
+    const agent = isTls ? this.#secure : this.#plain;
+    const name = agent.getName({ host: address, port, ...(isTls ? { servername: serverName } : {}) });
+    if (!isRepeatable) closeStale(agent, name);
+    const options: RequestOptions = {
+      host: address,
+      port,
+      method,
+      path: target,
+      // Node's types declare an object; a flat list is sent as it is, without copying.
+      headers,
+      agent: isUpgrade ? false : agent,
+      setHost: false,
+      timeout: timeoutMs,
+      maxHeaderSize: HEADER_BYTES_MAX,
+    };
+    const request = isTls ? httpsRequest({ ...options, servername: serverName, rejectUnauthorized: false }) : httpRequest(options);
+    keepAllHeaders(request);
+    return request;
+  }
+
+  /** Closes the idle connections of endpoints that left. Those in use are closed after their answer. */
+  forget(endpoints: Iterable<ProxyEndpoint>): void {
+    for (const { address, port } of endpoints) {
+      const name = this.#plain.getName({ host: address, port });
+      closeAll(this.#plain.freeSockets[name]);
+      // Their names go on with the settings of TLS.
+      for (const [key, sockets] of Object.entries(this.#secure.freeSockets)) if (key.startsWith(name)) closeAll(sockets);
+    }
+  }
+
+  close(): void {
+    this.#plain.destroy();
+    this.#secure.destroy();
+  }
+}
+
+/** The last one became idle last, and is the one that would be used. */
+function closeStale(agent: Agent, name: string): void {
+  const sockets = agent.freeSockets[name];
+  const last: Freed | undefined = sockets?.at(-1);
+  if (sockets === undefined || last === undefined || performance.now() - (last[FREED_AT] ?? 0) <= FRESH_MS) return;
+  closeAll(sockets);
+}
+
+/** The agent removes them from the list. */
+function closeAll(sockets: readonly Duplex[] = []): void {
+  for (const socket of [...sockets]) socket.destroy();
+}
