@@ -40,7 +40,7 @@ export const ingress = defineCommand({
   arguments: {},
   examples: [
     "k8ts ingress --publish-address 192.0.2.1",
-    "k8ts ingress --kubeconfig ingress.conf --publish-address 192.0.2.1 --ingress-http-port 8080 --ingress-access-log",
+    "k8ts ingress --kubeconfig a.conf --publish-address 192.0.2.1 --ingress-http-port 8080",
   ],
   options: (values) => ({ ok: true, options: values }),
 

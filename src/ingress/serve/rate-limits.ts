@@ -1,4 +1,4 @@
-/** Requests per client address and Ingress. The number of clients that are remembered is bounded: the least recently seen are forgotten. */
+/** Requests per client address and Ingress. The number of recorded clients is bounded: the least recently seen are dropped. */
 import { parseIp } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Lru } from "../../base/lru.ts";

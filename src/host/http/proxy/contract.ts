@@ -10,7 +10,7 @@ export interface ProxyRequest {
   readonly host: string;
   /** As received, still percent-encoded, without the query. Begins with a slash. */
   readonly path: string;
-  /** With its question mark; "" if there is none. */
+  /** With its question mark; "" without a query. */
   readonly query: string;
   readonly isTls: boolean;
   /** "1.0", "1.1" or "2.0". */
@@ -61,7 +61,7 @@ export interface ProxyForward {
   /** Path and query for the endpoint. */
   readonly target: string;
   readonly policy: ForwardPolicy;
-  /** The endpoint to try next. Undefined: there is none (left). */
+  /** The endpoint to try next. Undefined: all were tried, or no endpoint exists. */
   next(): ProxyEndpoint | undefined;
   /** The endpoint sent the head of an answer. */
   answered(endpoint: ProxyEndpoint): void;

@@ -1,7 +1,7 @@
 /**
  * Connections to endpoints by HTTP/1.1: kept open between requests, closed when they are idle or their endpoint left. An endpoint may close
- * an idle connection at the same moment as a request is sent on it. Requests that may be repeated are (exchange.ts); all others are sent
- * only on new connections or on those that were in use a moment ago.
+ * an idle connection while a request is sent on it. Requests that may be repeated are (exchange.ts); all others are sent only on new
+ * connections or on those that were used within the last second.
  */
 import { Agent, request as httpRequest, type ClientRequest, type RequestOptions } from "node:http";
 import { Agent as SecureAgent, request as httpsRequest } from "node:https";
@@ -98,7 +98,7 @@ export class Http1Pool {
     for (const { address, port } of endpoints) {
       const name = this.#plain.getName({ host: address, port });
       closeAll(this.#plain.freeSockets[name]);
-      // Their names go on with the settings of TLS.
+      // Their names have the settings of TLS behind the address.
       for (const [key, sockets] of Object.entries(this.#secure.freeSockets)) if (key.startsWith(name)) closeAll(sockets);
     }
   }

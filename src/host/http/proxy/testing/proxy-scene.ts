@@ -26,7 +26,7 @@ export interface Answered {
 }
 
 export interface SceneOptions {
-  /** Tried in this order, by every request anew. */
+  /** Tried in this order by each request. */
   readonly endpoints?: readonly ProxyEndpoint[];
   readonly policy?: Partial<ForwardPolicy>;
   readonly decide?: ProxyHandler["decide"];
