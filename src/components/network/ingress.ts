@@ -79,16 +79,8 @@ export const ingress = defineNetworkComponent({
   scope: "cluster",
   flags: ingressFlags,
 
-  async start({ values, directory, network, transportFor, clock, random, log, warn }) {
+  start({ values, directory, network, transportFor, clock, random, log }) {
     const transport = transportFor(INGRESS_CONTROLLER, "k8ts-ingress");
-    const running = await startIngress({
-      ...{ values, directory, transport, clock, random, log },
-      addresses: network.nodeIps,
-    });
-    const wanted = `HTTP on port ${values["ingress-http-port"]}, HTTPS on port ${values["ingress-https-port"]}`;
-    const hasFixed = values["ingress-http-port"] !== 0 && values["ingress-https-port"] !== 0;
-    if (hasFixed && !running.description.startsWith(wanted))
-      warn(`ports of the ingress controller are in use or not permitted; it has ${running.description}`);
-    return running;
+    return startIngress({ values, directory, transport, clock, random, log, addresses: network.nodeIps });
   },
 });
