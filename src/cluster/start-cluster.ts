@@ -11,7 +11,7 @@ import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
 import { realRandom } from "../host/real-random.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-config.ts";
-import type { ApiServerPart } from "../components/api-server/secure-serving.ts";
+import { advertisedAddress, type ApiServerPart } from "../components/api-server/secure-serving.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { startClusterParts, type NodeContext, type NodePart } from "../components/control-plane.ts";
 import type { Environment } from "../cli/framework/command.ts";
@@ -27,6 +27,8 @@ import { CLUSTER_DOMAIN } from "./machine/cluster-domain.ts";
 import { tryPublishClusterNetwork } from "./publish-cluster-network.ts";
 import { simulatedFleet } from "../components/simulated-nodes/simulated-fleet.ts";
 import type { Steps } from "../cli/framework/progress.ts";
+import type { NodeFleet } from "./nodes/node-fleet.ts";
+import type { FleetParts } from "./nodes/start-fleet.ts";
 import type { UpOptions } from "./up-options.ts";
 
 export interface StartedCluster extends AsyncDisposable {
@@ -60,6 +62,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   await using starting = new Disposables();
   // Before the API server, which listens on it for Pods.
   const network = machine.openNetwork === undefined ? undefined : starting.use(await machine.openNetwork());
+  if (network !== undefined) await openNodeSegment(network, { options, context, owner: starting });
   const apiServer = withOwnNodes({ ...options.apiServer, serving: withPodAccess(options.apiServer.serving, network?.gateway) });
   const problem = network === undefined ? undefined : podAccessProblem(apiServer.serving);
   if (problem !== undefined) steps.note(`  warning: ${problem}`);
@@ -83,9 +86,42 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   const { serviceClusterIpRange } = apiServer.api;
   const published = { serviceClusterIpRange, clusterCidr: network?.clusterCidr, clusterDomain: CLUSTER_DOMAIN };
   await tryPublishClusterNetwork(administrator, published, steps);
+  const address = advertisedAddress(apiServer.serving);
+  const reached = { network, transport: administrator, url: door?.url ?? "", authority: door?.authority ?? "", advertisedAddress: address };
+  const fleet = await startFurtherNodes(reached, options, context);
+  if (fleet !== undefined) starting.use(fleet);
   const owned = starting.move();
-  const dispose = () => owned[Symbol.asyncDispose]();
-  return { list, door, ...machine.record, [Symbol.asyncDispose]: dispose };
+  return {
+    get list() {
+      return [...list, ...(fleet?.list ?? [])];
+    },
+    door,
+    ...machine.record,
+    ...(fleet === undefined ? {} : { onChange: (listener: () => void) => fleet.onChange(listener) }),
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+/** The segment of further nodes on this machine, if there are any. */
+export async function openNodeSegment(
+  network: PodNetworkPart,
+  { options, context, owner }: { readonly options: UpOptions; readonly context: StartClusterContext; readonly owner: Disposables },
+): Promise<void> {
+  // Loaded on demand.
+  const { prepareSegment } = await context.clock.external(import("./nodes/start-fleet.ts"));
+  const segment = await prepareSegment(network, options, context);
+  if (segment !== undefined) owner.use(segment);
+}
+
+/** Those of this machine besides the first. Undefined: it cannot have any. */
+export async function startFurtherNodes(
+  parts: FleetParts,
+  options: UpOptions,
+  context: StartClusterContext,
+): Promise<NodeFleet | undefined> {
+  // Loaded on demand.
+  const { startFleet } = await context.clock.external(import("./nodes/start-fleet.ts"));
+  return startFleet(parts, options, context);
 }
 
 function ipamSettings({ apiServer }: UpOptions, network: PodNetworkPart | undefined) {

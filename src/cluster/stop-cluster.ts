@@ -2,7 +2,7 @@
  * Stops a local cluster from outside, in any state: requests its process to stop, kills it after a timeout, and cleans up the machine.
  * Idempotent; a stop that is already in progress is awaited. The data is kept.
  */
-import { makePrivateDirectory } from "../host/files/files.ts";
+import { fileExists, makePrivateDirectory } from "../host/files/files.ts";
 import { livingHolder } from "../host/files/directory-lock.ts";
 import { waitForProcessExit, signalProcess } from "../host/processes/detached-program.ts";
 import type { ProcessMark } from "../host/processes/process-identity.ts";
@@ -59,8 +59,9 @@ async function stopAndClean(home: ClusterHome, { timeoutMs, isForGood = false }:
     if (record === undefined) await removeRecord(home.record);
     else await io.clock.external(waitForOrphanedProcesses(record, io.clock));
     await io.clock.external(endPods(home, steps, io));
+    const nodes = await io.clock.external(cleanUpFurtherNodes(home, io));
     const left = await io.clock.external(leaveRuntime(home, isForGood, io));
-    const removed = [...(await io.clock.external(cleanUpMachine(home, io.clock))), ...left];
+    const removed = [...nodes, ...(await io.clock.external(cleanUpMachine(home, io.clock))), ...left];
     await removeRecord(home.record);
     await unmarkStart(home);
     if (removed.length > 0) io.out(`Cleaned up: ${removed.join(", ")}`);
@@ -93,6 +94,13 @@ async function endPods(home: ClusterHome, steps: Steps, { environment, clock, lo
   if (runtimeDirectory === undefined || !(await hasRunContainers(home))) return;
   const { stopOrphanedPods: stopAbandonedPods } = await import("./machine/orphaned-pods.ts");
   await stopAbandonedPods({ home: { ...home, runtimeDirectory }, environment, steps, clock, log });
+}
+
+/** Those of the cluster on this machine besides the first. */
+async function cleanUpFurtherNodes(home: ClusterHome, { environment, clock }: Io): Promise<readonly string[]> {
+  if (!(await fileExists(home.nodesDirectory))) return [];
+  const { cleanUpNodes } = await import("./nodes/clean-up-nodes.ts");
+  return cleanUpNodes(home, { environment, clock });
 }
 
 /** State in its own runtime is deleted with its files; in another one only exited containers remain, which are removed with the cluster. */

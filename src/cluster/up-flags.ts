@@ -13,6 +13,8 @@ import { networkFlags } from "../components/network/start-network-components.ts"
 import { SIMULATED_NODES_MAX } from "../components/simulated-nodes/simulated-fleet.ts";
 
 const PORT_MAX = 65_535;
+/** Each has a containerd and a kubelet of its own; a machine with memory for more is better split into several. */
+const NODES_MAX = 50;
 
 const { "data-dir": _dataDirectory, kubeconfig: _kubeconfig, ...otherClusterFlags } = clusterFlags;
 
@@ -38,6 +40,13 @@ export const upFlags = {
     max: SIMULATED_NODES_MAX,
     default: 0,
     doc: "Number of simulated nodes: their Pods run no containers, but start, become ready and terminate as their annotations specify. With etcd the names derive from --node-name and --name.",
+  },
+  nodes: {
+    type: "number",
+    min: 1,
+    max: NODES_MAX,
+    placeholder: "N",
+    doc: "Number of nodes that run containers on this machine: the machine itself, and others in network namespaces with kubelets and containerds of their own. Default: as many as at the last start, at first 1. See k8ts node.",
   },
   listen: {
     type: "string",

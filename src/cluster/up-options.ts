@@ -28,6 +28,8 @@ export interface UpOptions {
   /** Value of --load-balancer-range. */
   readonly loadBalancerRange: string;
   readonly simulatedNodes: number;
+  /** Number of nodes on this machine. Absent: as at the last start. */
+  readonly nodes?: number;
   /** Path of the scheduler configuration. */
   readonly scheduler?: string;
   /** True if this machine should be a node that runs containers. */
@@ -98,9 +100,10 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
     ...chosenControllersProblems(values),
     ...processProblems(values),
     ...runtimeProblems(values),
+    ...nodesProblems(values),
   ];
   if (!home.ok || !parsed.ok || problems.length > 0) return { ok: false, problems };
-  const { "scheduler-config": scheduler, "container-runtime-endpoint": runtimeEndpoint } = values;
+  const { "scheduler-config": scheduler, "container-runtime-endpoint": runtimeEndpoint, nodes } = values;
   return {
     ok: true,
     options: {
@@ -117,6 +120,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
       kubeconfigs: chosenKubeconfigs(values, environment),
       ...(scheduler === undefined ? {} : { scheduler }),
       ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
+      ...(nodes === undefined ? {} : { nodes }),
       ...(values.processes ? { processes: { apiServerWords: apiServerWords(clusterValues) } } : {}),
     },
   };
@@ -139,6 +143,13 @@ function runtimeProblems(values: UpFlagValues): readonly string[] {
   if (values["container-runtime-endpoint"] === undefined) return [];
   const against = [...(values["simulated-nodes"] > 0 ? ["--simulated-nodes"] : []), ...(values.containers ? [] : ["--containers=false"])];
   return against.map((flag) => `--container-runtime-endpoint and ${flag} are mutually exclusive: leave one of them out`);
+}
+
+/** Nodes of this machine run containers. */
+function nodesProblems(values: UpFlagValues): readonly string[] {
+  if (values.nodes === undefined || values.nodes === 1) return [];
+  const against = [...(values["simulated-nodes"] > 0 ? ["--simulated-nodes"] : []), ...(values.containers ? [] : ["--containers=false"])];
+  return against.map((flag) => `--nodes and ${flag} are mutually exclusive: leave one of them out`);
 }
 
 /** The port is passed separately, because a chosen one is kept. Kubelets that k8ts starts are reached by IP address. */

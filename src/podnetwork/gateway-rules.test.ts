@@ -34,7 +34,8 @@ function listing(...rules: readonly string[]) {
   const inputs: string[] = [];
   const run = async (command: string, _arguments: readonly string[], input = "") => {
     if (command === "iptables-restore") inputs.push(input);
-    return rules.join("\n");
+    // As iptables prints comments with some characters.
+    return rules.join("\n").replaceAll(/--comment (\S+)/g, '--comment "$1"');
   };
   return { namespace: { name: "test", run }, inputs };
 }

@@ -101,6 +101,7 @@ function isOf(rule: string, owner: string): boolean {
   return rule.startsWith(`-A ${gatewayChain(owner)} `) || rule.startsWith(`-A ${vxlanChain(owner)} `);
 }
 
+/** Without the quotes of comments: ours have no blanks. */
 function lines(text: string): readonly string[] {
-  return text.split("\n").map((line) => line.trim());
+  return text.split("\n").map((line) => line.trim().replaceAll('"', ""));
 }

@@ -19,6 +19,8 @@ export interface SupervisedProcessOptions {
   readonly logFile: string;
   /** The k8ts command and its flags; evaluated before each start, with the line by which the first start reported readiness. */
   words(readyLine: string | undefined): readonly string[] | Promise<readonly string[]>;
+  /** Command that executes it, such as nsenter with its arguments. It must replace itself by the program. */
+  readonly launcher?: readonly string[];
   /** Output line that signals readiness. */
   readonly ready: RegExp;
   /** Message sent to stop it. Absent: SIGTERM. */
@@ -73,6 +75,18 @@ export class SupervisedProcess implements AsyncDisposable {
     return this.#readyLine ?? "";
   }
 
+  /** Sends a signal to the current process, if there is one. */
+  signal(signal: NodeJS.Signals): void {
+    this.#program?.signal(signal);
+  }
+
+  /** Ends it without a graceful stop. */
+  async kill(): Promise<void> {
+    this.#stopping.abort();
+    this.#program?.signal("SIGKILL");
+    await this[Symbol.asyncDispose]();
+  }
+
   async [Symbol.asyncDispose](): Promise<void> {
     this.#stopping.abort();
     if (this.#program !== undefined) await this.#end(this.#program);
@@ -101,11 +115,11 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 
   async #spawn(onReady: () => void): Promise<Program> {
-    const { words, ready, clock } = this.#options;
+    const { words, launcher, ready, clock } = this.#options;
     const command = await words(this.#readyLine);
     this.#startedAtMs = clock.monotonic();
     return startProgram({
-      ...selfCommand(command),
+      ...selfCommand(command, launcher),
       isSupervised: true,
       onLine: (line) => {
         this.#log.write(line);
@@ -158,8 +172,12 @@ export class SupervisedProcess implements AsyncDisposable {
 }
 
 /** This program, with other arguments. */
-function selfCommand(words: readonly string[]): { readonly command: string; readonly arguments: readonly string[] } {
-  return { command: process.execPath, arguments: [...process.execArgv, process.argv[1] ?? "", ...words] };
+function selfCommand(
+  words: readonly string[],
+  launcher: readonly string[] = [],
+): { readonly command: string; readonly arguments: readonly string[] } {
+  const [command = process.execPath, ...others] = [...launcher, process.execPath, ...process.execArgv, process.argv[1] ?? "", ...words];
+  return { command, arguments: others };
 }
 
 function howEnded({ code, signal }: ProgramExit): string {

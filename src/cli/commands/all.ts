@@ -109,6 +109,31 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./elect.ts")).elect,
   },
   {
+    name: "node add",
+    summary: "Add a node on this machine to a running cluster",
+    load: async () => (await import("./node-add.ts")).nodeAdd,
+  },
+  {
+    name: "node remove",
+    summary: "Remove a node of this machine from a running cluster",
+    load: async () => (await import("./node-remove.ts")).nodeRemove,
+  },
+  {
+    name: "node stop",
+    summary: "Cut a node of this machine off: disconnect, pause or kill it",
+    load: async () => (await import("./node-stop.ts")).nodeStop,
+  },
+  {
+    name: "node start",
+    summary: "Bring back a node of this machine",
+    load: async () => (await import("./node-start.ts")).nodeStart,
+  },
+  {
+    name: "node list",
+    summary: "List the nodes of a cluster on this machine",
+    load: async () => (await import("./node-list.ts")).nodeList,
+  },
+  {
     name: "store get",
     summary: "Print the stored value of a key",
     load: async () => (await import("./store/store-get.ts")).storeGet,

@@ -42,6 +42,8 @@ export interface HomePaths {
   readonly networkDirectory: string;
   /** Identifies the home of a joined node, with its name and server (join/join-files.ts). */
   readonly joinRecord: string;
+  /** Further nodes of the cluster on this machine (nodes/node-files.ts). */
+  readonly nodesDirectory: string;
 }
 
 export function homePaths(directory: string): HomePaths {
@@ -63,6 +65,7 @@ export function homePaths(directory: string): HomePaths {
     cniDirectory: joinPath(directory, "cni"),
     networkDirectory: joinPath(directory, "network"),
     joinRecord: joinPath(directory, JOIN_FILE),
+    nodesDirectory: joinPath(directory, "nodes"),
   };
 }
 
@@ -88,6 +91,7 @@ const OWN_ENTRIES = new Set([
   "containerd",
   "cni",
   "network",
+  "nodes",
   "holder",
   "store.sock",
 ]);

@@ -19,10 +19,14 @@ export async function knownHomes(
   const ignore = (error: unknown): undefined => {
     if (error instanceof UntrustedPathError) onIgnored(error.message);
   };
-  const directories = new Set([...(await namedHomes(environment)), ...(await homesWithRuntime(environment, ignore))]);
+  const running = (await homesWithRuntime(environment, ignore)).filter((directory) => !NODE_HOME.test(directory));
+  const directories = new Set([...(await namedHomes(environment)), ...running]);
   const found = await Promise.all([...directories].map((directory) => findHome({ directory }, environment).catch(ignore)));
   return found.filter((home) => home !== undefined).toSorted((a, b) => (a.name < b.name ? -1 : 1));
 }
+
+/** Nodes of a cluster on this machine have homes within the cluster's (nodes/node-files.ts). */
+const NODE_HOME = /\/nodes\/[^/]+\/home$/;
 
 /** The cluster that runs in this process, or one of whose components does. */
 export async function clusterOfProcess(pid: number, environment: Environment): Promise<ClusterHome | undefined> {

@@ -14,7 +14,7 @@ import { startRenewal } from "../../pki/renewal.ts";
 import { machineMaker } from "../../pki/certificate-issuer.ts";
 import { pkiDirectory } from "../../pki/pki-directory.ts";
 import { openPki, type Pki } from "../../pki/pki.ts";
-import { httpsTransport } from "../../client/https/https-transport.ts";
+import { httpsTransport, type HttpsTransport } from "../../client/https/https-transport.ts";
 import { fileExists, joinPath, readWhole } from "../../host/files/files.ts";
 import { tryPort } from "../../host/network/free-port.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
@@ -29,7 +29,9 @@ import {
   chooseRuntime,
   K8TS_AGENT,
   machineOptions,
+  openNodeSegment,
   recordedNode,
+  startFurtherNodes,
   tryMarkControlPlane,
   type StartClusterContext,
   type StartedCluster,
@@ -84,6 +86,7 @@ export async function startProcesses(
   if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);
   // Before the API server, which listens on it for Pods.
   const network = runtime === undefined ? undefined : starting.use(await preparePodNetwork(runtime, machineOptions(options, context)));
+  if (network !== undefined) await openNodeSegment(network, { options, context, owner: starting });
   const serving = withPodAccess(options.apiServer.serving, network?.gateway);
   const problem = network === undefined ? undefined : podAccessProblem(serving);
   if (problem !== undefined) steps.note(`  warning: ${problem}`);
@@ -105,6 +108,15 @@ export async function startProcesses(
   });
   const controllers = await supervise("started controllers", controllersPart(options, context, network));
   const scheduler = await supervise("started scheduler", schedulerPart(options, context));
+  const reached = {
+    network,
+    transport: starting.use(administratorTransport(nodeStart)),
+    ...door,
+    advertisedAddress: advertisedAddress(serving),
+  };
+  const fleet = await startFurtherNodes(reached, options, context);
+  if (fleet !== undefined) starting.use(fleet);
+  fleet?.onChange(common.onRestarted);
   const owned = starting.move();
   return {
     get list() {
@@ -120,6 +132,7 @@ export async function startProcesses(
               ...networkParts(started.components),
             ]),
         ...(nodes === undefined ? [] : [{ name: "nodes", description: `${simulated} simulated`, ...processOf(nodes) }]),
+        ...(fleet?.list ?? []),
       ];
     },
     door,
@@ -230,14 +243,17 @@ interface NodeStart {
   readonly owner: Disposables;
 }
 
-async function asAdministrator({ door, context }: NodeStart, work: (transport: Transport) => Promise<void>): Promise<void> {
-  const { clock, log } = context;
+async function asAdministrator(start: NodeStart, work: (transport: Transport) => Promise<void>): Promise<void> {
+  await using transport = administratorTransport(start);
+  await start.context.clock.external(work(transport));
+}
+
+function administratorTransport({ door, context: { clock, log } }: NodeStart): HttpsTransport {
   const connection = {
     ...{ server: door.url, namespace: "default", authority: { text: door.authority } },
     credentials: { certificate: { certificate: { text: door.admin.certificate }, key: { text: door.admin.key } } },
   };
-  await using transport = httpsTransport(connection, { clock, log, userAgent: K8TS_AGENT });
-  await clock.external(work(transport));
+  return httpsTransport(connection, { clock, log, userAgent: K8TS_AGENT });
 }
 
 /** Pods reach the server by the cluster IP of the Service "kubernetes". */

@@ -3,8 +3,12 @@ import { readFile, writeFile } from "node:fs/promises";
 import { runProgram, startProgram } from "../processes/child-process.ts";
 
 /** Links of this process's network namespace. Not from /sys/class/net, which shows the namespace in which sysfs was mounted. */
+export async function linkNames(): Promise<readonly string[]> {
+  return parseLinkNames(await readFile("/proc/net/dev", "utf8").catch(() => ""));
+}
+
 export async function linkExists(name: string): Promise<boolean> {
-  return parseLinkNames(await readFile("/proc/net/dev", "utf8").catch(() => "")).includes(name);
+  return (await linkNames()).includes(name);
 }
 
 /** The lines of /proc/net/dev after its two headings: "  eth0: 1296 …". */

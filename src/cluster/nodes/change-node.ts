@@ -1,0 +1,81 @@
+/**
+ * `k8ts node`: changes what is wanted of the nodes of a running cluster on this machine, and waits until the cluster has done it. Not here:
+ * how it is done (node-fleet.ts).
+ */
+import type { Io } from "../../cli/framework/command.ts";
+import { findHome, namesOf, type ClusterHome } from "../home/cluster-home.ts";
+import { findRunningProcess } from "../home/find-running-process.ts";
+import type { HomeChoice } from "../home/home-flags.ts";
+import type { ClusterRecord } from "../home/cluster-record.ts";
+import {
+  freeIndexes,
+  INDEX_MAX,
+  readObservedNode,
+  readWantedNodes,
+  writeWantedNode,
+  type NodeState,
+  type WantedNode,
+} from "./node-files.ts";
+
+const LOOK_EVERY_MS = 100;
+
+export interface RunningCluster {
+  readonly home: ClusterHome;
+  readonly record: ClusterRecord;
+}
+
+/** Rejects, with the remedy, if it is not running. `action`: "add a node". */
+export async function runningCluster(
+  choice: HomeChoice,
+  action: string,
+  { environment }: Pick<Io, "environment">,
+): Promise<RunningCluster> {
+  const home = await findHome(choice, environment);
+  const seen = home === undefined ? undefined : await findRunningProcess(home);
+  if (home === undefined || seen?.process === undefined || seen.record === undefined) {
+    const { name, commandArguments } = home ?? namesOf(choice, environment);
+    throw new Error(`Cannot ${action}: cluster "${name}" is not running; start it with "k8ts up${commandArguments}"`);
+  }
+  if (seen.record.node?.runtimeEndpoint === undefined)
+    throw new Error(`Cannot ${action}: cluster "${home.name}" runs no containers, its nodes are simulated`);
+  return { home, record: seen.record };
+}
+
+/** `name` absent: the next of the first node's name. Resolves with the name. */
+export async function addNode({ home, record }: RunningCluster, name: string | undefined, io: Io): Promise<string> {
+  const present = await readWantedNodes(home);
+  const [index] = freeIndexes(present, 1);
+  if (index === undefined) throw new Error(`Cannot add a node: the cluster has ${INDEX_MAX - 1} nodes on this machine, the maximum`);
+  const chosen = name ?? `${record.node?.name ?? "node"}-${index}`;
+  if (chosen === record.node?.name || present.some((node) => node.name === chosen))
+    throw new Error(`Cannot add node ${chosen}: the cluster has a node of this name; choose another one`);
+  await change(home, { name: chosen, index, wanted: "running", generation: 0 }, io);
+  return chosen;
+}
+
+export async function changeNode({ home, record }: RunningCluster, name: string, wanted: NodeState, io: Io): Promise<void> {
+  const present = await readWantedNodes(home);
+  const node = present.find((one) => one.name === name);
+  if (node === undefined) {
+    const names = present.map((one) => one.name).join(", ");
+    const why = name === record.node?.name ? "it is this machine itself; k8ts down stops it" : `it is not one of ${names || "none"}`;
+    throw new Error(`Cannot change node ${name}: ${why}`);
+  }
+  await change(home, { ...node, wanted, generation: node.generation + 1 }, io);
+}
+
+/** Resolves when the cluster has done it. Rejects with the reason if it could not, or stops meanwhile. */
+async function change(home: ClusterHome, node: WantedNode, { clock, signal }: Io): Promise<void> {
+  await clock.external(writeWantedNode(home, node));
+  for (;;) {
+    const observed = await clock.external(readObservedNode(home, node.name));
+    if (observed !== undefined && observed.generation >= node.generation) {
+      if (observed.state !== "failed") return;
+      throw new Error(`Node ${node.name} is not ${node.wanted}: ${observed.error ?? "unknown reason"}`);
+    }
+    if (node.wanted === "removed" && !(await clock.external(readWantedNodes(home))).some(({ name }) => name === node.name)) return;
+    if ((await clock.external(findRunningProcess(home))).process === undefined)
+      throw new Error(`Node ${node.name} is not ${node.wanted} yet: the cluster stopped; the next k8ts up completes it`);
+    await clock.sleep(LOOK_EVERY_MS, signal);
+  }
+}

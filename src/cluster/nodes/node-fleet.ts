@@ -1,0 +1,299 @@
+/**
+ * The further nodes of a running cluster on this machine: each in a network namespace of its own, as a process `k8ts join` that this one
+ * supervises. Reconciles them with the files that `k8ts node` writes (node-files.ts): a node is connected, started, cut off, and removed.
+ * Everything is stopped and removed from the machine with the cluster; the nodes' data is kept for the next start, which starts all again.
+ */
+import { watch } from "node:fs";
+import { nodes as nodeKind } from "../../api/core/v1/node.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Client } from "../../client/client.ts";
+import { joinPath, makePrivateDirectory } from "../../host/files/files.ts";
+import type { ProcessMark } from "../../host/processes/process-identity.ts";
+import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
+import type { Environment } from "../../cli/framework/command.ts";
+import type { Steps } from "../../cli/framework/progress.ts";
+import type { HeldHome } from "../home/cluster-home.ts";
+import type { RecordedPart } from "../home/cluster-record.ts";
+import { kernelOwner } from "../machine/container-paths.ts";
+import { STOP_GRACE_MS } from "../../components/node/stop-pods-order.ts";
+import { killNode } from "./clean-up-nodes.ts";
+import {
+  freeIndexes,
+  nodeHome,
+  readObservedNode,
+  readWantedNodes,
+  removeNodeFiles,
+  segmentFile,
+  writeObservedNode,
+  writeWantedNode,
+  type NodeState,
+  type ObservedNode,
+  type WantedNode,
+} from "./node-files.ts";
+import {
+  connectNode,
+  nodeAddress,
+  nodeNamespace,
+  openSegment,
+  removeNodeNamespace,
+  removeSegment,
+  setNodeLink,
+  type Segment,
+} from "./segment.ts";
+
+/** Beyond the grace period of its Pods. */
+const STOP_WITHIN_MS = STOP_GRACE_MS + 15_000;
+/** Changes of files that the system does not report. */
+const LOOK_EVERY_MS = 2_000;
+
+export interface NodeFleetOptions {
+  readonly home: HeldHome["home"];
+  /** Name of this machine's node: others are numbered after it. */
+  readonly nodeName: string;
+  /** Number of nodes with this machine's. Absent: those of the last start. */
+  readonly count?: number | undefined;
+  readonly clusterCidr: string;
+  /** Address of this machine's node. */
+  readonly machineAddress: string;
+  /** Of the administrator. */
+  readonly client: Client;
+  /** Arguments of `k8ts join` with which a node joins for the first time. */
+  joinArguments(): Promise<readonly string[]>;
+  readonly environment: Environment;
+  readonly steps: Steps;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly signal: AbortSignal;
+}
+
+interface RunningNode {
+  readonly index: number;
+  state: NodeState;
+  process?: SupervisedProcess;
+}
+
+export class NodeFleet implements AsyncDisposable {
+  readonly #options: NodeFleetOptions;
+  readonly #owner: string;
+  readonly #running = new Map<string, RunningNode>();
+  readonly #stopping = new AbortController();
+  readonly #listeners: (() => void)[] = [];
+  #segment: Segment | undefined;
+  #opening: Promise<Segment> | undefined;
+  #wake: () => void = () => {};
+  #following: Promise<void> = Promise.resolve();
+
+  /** Resolves when all nodes are registered. One that cannot be started is reported and does not stop the cluster. */
+  static async start(options: NodeFleetOptions): Promise<NodeFleet> {
+    const fleet = new NodeFleet(options);
+    try {
+      await fleet.#startAll();
+    } catch (error) {
+      await fleet[Symbol.asyncDispose]();
+      throw error;
+    }
+    fleet.#following = fleet.#follow();
+    return fleet;
+  }
+
+  private constructor(options: NodeFleetOptions) {
+    this.#options = options;
+    this.#owner = kernelOwner(options.home);
+  }
+
+  get list(): readonly RecordedPart[] {
+    return [...this.#running].map(([name, { index, state, process }]) => ({
+      name: "node",
+      description: `${name} (${this.#segment === undefined ? "" : nodeAddress(this.#segment, index)}, ${state})`,
+      ...processOf(process?.process),
+    }));
+  }
+
+  onChange(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort();
+    this.#wake();
+    await this.#following;
+    await Promise.all([...this.#running.values()].map((node) => this.#stop(node)));
+    if (this.#segment !== undefined) await removeSegment(this.#owner);
+  }
+
+  /** A restart brings back nodes that were cut off, as a reboot of a machine does. */
+  async #startAll(): Promise<void> {
+    const { home, nodeName, count, steps, clock } = this.#options;
+    const present = await clock.external(readWantedNodes(home));
+    const kept = present.filter(({ wanted }) => wanted !== "removed");
+    const missing = count === undefined ? 0 : count - 1 - kept.length;
+    const added = freeIndexes(present, missing).map((index) => ({ name: `${nodeName}-${index}`, index }));
+    const again = kept
+      .slice(0, count === undefined ? undefined : count - 1)
+      .map(({ name, index, generation }) => ({ name, index, generation }));
+    for (const { name } of kept.slice(again.length))
+      steps.note(
+        `  node ${name} of an earlier start is not started; k8ts node start ${name} starts it, k8ts node remove ${name} deletes it`,
+      );
+    for (const node of [...again, ...added]) await clock.external(writeWantedNode(home, { generation: 0, ...node, wanted: "running" }));
+    const all = await clock.external(readWantedNodes(home));
+    const due = all.filter(({ name, wanted }) => wanted === "removed" || [...again, ...added].some((one) => one.name === name));
+    if (due.length === 0) return;
+    await steps.step(`started ${again.length + added.length} further ${again.length + added.length === 1 ? "node" : "nodes"}`, async () => {
+      await Promise.all(due.map((node) => this.#reconcile(node)));
+    });
+  }
+
+  /** Until it is stopped. */
+  async #follow(): Promise<void> {
+    const { home, clock, log } = this.#options;
+    const { signal } = this.#stopping;
+    await clock.external(makePrivateDirectory(home.nodesDirectory));
+    const watcher = watch(home.nodesDirectory, () => this.#wake());
+    watcher.on("error", (error) => log.warn("Watching the files of nodes failed; they are read periodically", { error }));
+    while (!signal.aborted) {
+      await this.#pause();
+      if (signal.aborted) break;
+      try {
+        const wanted = await clock.external(readWantedNodes(home));
+        await Promise.all(wanted.map(async (node) => ((await this.#isObserved(node)) ? undefined : this.#reconcile(node))));
+      } catch (error) {
+        log.error("Reading the files of nodes failed", { error });
+      }
+    }
+    watcher.close();
+  }
+
+  async #pause(): Promise<void> {
+    const waiting = new AbortController();
+    this.#wake = () => waiting.abort();
+    if (this.#stopping.signal.aborted) return;
+    await this.#options.clock.sleep(LOOK_EVERY_MS, waiting.signal).catch(() => undefined);
+    this.#wake = () => {};
+  }
+
+  /** One that was not started, since fewer nodes are wanted, stays so until it is changed. */
+  async #isObserved({ name, generation }: WantedNode): Promise<boolean> {
+    const observed = await this.#options.clock.external(readObservedNode(this.#options.home, name));
+    return observed?.generation === generation;
+  }
+
+  async #reconcile(node: WantedNode): Promise<void> {
+    const { home, clock, log, steps } = this.#options;
+    const { name, generation, wanted } = node;
+    let observed: ObservedNode = { generation, state: wanted };
+    try {
+      await clock.external(this.#bring(node));
+    } catch (error) {
+      if (this.#options.signal.aborted || this.#stopping.signal.aborted) return;
+      const message = error instanceof Error ? error.message : String(error);
+      log.error("Changing a node failed", { node: name, wanted, error });
+      steps.note(`  warning: node ${name} is not ${wanted}: ${message}`);
+      observed = { generation, state: "failed", error: message };
+    }
+    if (wanted === "removed" && observed.state === "removed") await clock.external(removeNodeFiles(home, name));
+    else await clock.external(writeObservedNode(home, name, observed));
+    this.#listeners.forEach((listener) => listener());
+  }
+
+  /** To the wanted state, from any. */
+  async #bring({ name, index, wanted }: WantedNode): Promise<void> {
+    const node = this.#running.get(name) ?? { index, state: "killed" };
+    this.#running.set(name, node);
+    switch (wanted) {
+      case "running":
+        return this.#run(name, node);
+      case "disconnected":
+        await setNodeLink(this.#owner, index, "down");
+        break;
+      case "paused":
+        node.process?.signal("SIGSTOP");
+        break;
+      case "killed":
+        await this.#kill(name, node);
+        break;
+      case "removed":
+        return this.#remove(name, node);
+    }
+    node.state = wanted;
+  }
+
+  async #run(name: string, node: RunningNode): Promise<void> {
+    const { machineAddress } = this.#options;
+    const segment = await this.#connected();
+    await connectNode(segment, { index: node.index, machineAddress });
+    node.process?.signal("SIGCONT");
+    node.process ??= await SupervisedProcess.start(this.#processOptions(name, node, segment));
+    node.state = "running";
+  }
+
+  /** The segment, created with the first node. After a failure the next node tries again. */
+  async #connected(): Promise<Segment> {
+    const { home, clusterCidr } = this.#options;
+    this.#opening ??= makePrivateDirectory(home.nodesDirectory).then(() =>
+      openSegment({ owner: this.#owner, clusterCidr, file: segmentFile(home) }),
+    );
+    try {
+      this.#segment = await this.#opening;
+      return this.#segment;
+    } catch (error) {
+      this.#opening = undefined;
+      throw error;
+    }
+  }
+
+  #processOptions(name: string, { index }: RunningNode, segment: Segment): SupervisedProcessOptions {
+    const { home, steps, clock, signal } = this.#options;
+    return {
+      name: `node ${name}`,
+      logFile: joinPath(home.logDirectory, `node-${name}.log`),
+      launcher: ["nsenter", `--net=/run/netns/${nodeNamespace(this.#owner, index)}`, "--"],
+      ready: /^registered node /,
+      stopWithinMs: STOP_WITHIN_MS,
+      words: async () => [
+        "join",
+        ...(await this.#options.joinArguments()),
+        `--node-name=${name}`,
+        `--node-ip=${nodeAddress(segment, index)}`,
+        `--data-dir=${nodeHome(home, name)}`,
+      ],
+      report: (line) => steps.note(line),
+      onRestarted: () => this.#listeners.forEach((listener) => listener()),
+      signal: AbortSignal.any([signal, this.#stopping.signal]),
+      clock,
+    };
+  }
+
+  /** As a power failure: nothing of it is left but its disk. */
+  async #kill(name: string, node: RunningNode): Promise<void> {
+    const { home, environment, clock } = this.#options;
+    await node.process?.kill();
+    delete node.process;
+    await killNode({ directory: nodeHome(home, name), environment, clock });
+    await removeNodeNamespace(this.#owner, node.index);
+  }
+
+  async #remove(name: string, node: RunningNode): Promise<void> {
+    await this.#stop(node);
+    await this.#kill(name, node);
+    await this.#options.client.delete(nodeKind, { name }).catch((error: unknown) => {
+      if (!isReason(error, "NotFound")) throw error;
+    });
+    this.#running.delete(name);
+  }
+
+  /** Gracefully; one that was paused must run for that. */
+  async #stop(node: RunningNode): Promise<void> {
+    const { process } = node;
+    if (process === undefined) return;
+    process.signal("SIGCONT");
+    await process[Symbol.asyncDispose]();
+    delete node.process;
+  }
+}
+
+function processOf(process: ProcessMark | undefined): Pick<RecordedPart, "process"> {
+  return process === undefined ? {} : { process };
+}
