@@ -8,7 +8,7 @@ import type { ProxyModel } from "../../model.ts";
 import type { ChainChanges } from "./chain-index.ts";
 import { FamilyRuleset, type RulesetOptions } from "./family-ruleset.ts";
 import { canariesOf, hooksOf, recordedRouteLocalnet, servesLoopback, type Hook } from "./fixed-chains.ts";
-import { CHAINS_MAX, checkInput, countChanges, restoreInputs, type RestoreChanges } from "./restore-input.ts";
+import { LINES_MAX, checkInput, countChanges, restoreInputs, type RestoreChanges } from "./restore-input.ts";
 import { enableRouteLocalnet, readRouteLocalnet } from "./route-localnet.ts";
 import type { SavedRules } from "./saved-rules.ts";
 import type { Xtables } from "./xtables.ts";
@@ -36,7 +36,7 @@ export class FamilyApplier {
     const changes = this.#isSynced ? this.#changesTo(model) : await this.#changesFromKernel(model);
     this.#isSynced = false;
     await this.#prepareLoopback(model);
-    for (const input of restoreInputs(changes, { chainsMax: CHAINS_MAX[this.#xtables.variant] })) await this.#xtables.restore(input);
+    for (const input of restoreInputs(changes, { linesMax: LINES_MAX[this.#xtables.variant] })) await this.#xtables.restore(input);
     this.#isSynced = true;
     return countChanges(changes);
   }

@@ -81,7 +81,7 @@ describe("input of iptables-restore", () => {
   const hooks = hooksOf(names).slice(0, 1);
 
   it("is empty without changes", () => {
-    assert.deepEqual(restoreInputs({ chains: new Map(), insert: [], delete: [] }, { chainsMax: 10 }), []);
+    assert.deepEqual(restoreInputs({ chains: new Map(), insert: [], delete: [] }, { linesMax: 100 }), []);
   });
 
   it("declares chains, writes rules, changes the built-in chains, then removes chains, per table", () => {
@@ -99,7 +99,7 @@ describe("input of iptables-restore", () => {
     ];
 
     const changes = { chains: new Map(chains), insert: hooks, delete: [] };
-    assert.deepEqual(restoreInputs(changes, { chainsMax: 10 }), [expected.flat().join("\n")]);
+    assert.deepEqual(restoreInputs(changes, { linesMax: 100 }), [expected.flat().join("\n")]);
     assert.equal(countChanges(changes), 5);
   });
 
@@ -112,7 +112,7 @@ describe("input of iptables-restore", () => {
       ["nat k8ts1-svc-B", undefined],
     ] as const);
 
-    const inputs = restoreInputs({ chains: new Map(chains), insert: hooks, delete: [] }, { chainsMax: 1 });
+    const inputs = restoreInputs({ chains: new Map(chains), insert: hooks, delete: [] }, { linesMax: 2 });
 
     const shown = inputs.map((input) => input.match(/^:\S+|^-[IX] \S+/gm)?.join(" "));
     assert.deepEqual(shown, [

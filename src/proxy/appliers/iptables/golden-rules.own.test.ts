@@ -81,7 +81,7 @@ function rulesOf({ model, hasBridge = true, masqueradesAll = false }: Golden): s
   if (model.servicePorts.size > 0) ruleset.update(base);
   const chains = ruleset.update(model);
   const insert = model.servicePorts.size > 0 ? [] : hooksOf(names);
-  return restoreInputs({ chains, insert, delete: [] }, { chainsMax: 1_000 }).join("");
+  return restoreInputs({ chains, insert, delete: [] }, { linesMax: 10_000 }).join("");
 }
 
 test("rules of every kind of Service are those of the golden file", () => {

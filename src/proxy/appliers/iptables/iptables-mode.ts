@@ -10,7 +10,7 @@ import type { ChainChanges } from "./chain-index.ts";
 import { ChainNames } from "./chain-names.ts";
 import { FamilyApplier } from "./family-applier.ts";
 import { recordedRouteLocalnet } from "./fixed-chains.ts";
-import { CHAINS_MAX, restoreInputs } from "./restore-input.ts";
+import { LINES_MAX, restoreInputs } from "./restore-input.ts";
 import { disableRouteLocalnet } from "./route-localnet.ts";
 import type { Family } from "./rule-text.ts";
 import type { SavedRules } from "./saved-rules.ts";
@@ -79,7 +79,7 @@ async function removeRules(family: Family, owner: string, namespace: NetworkName
   }
   const { chains, hooks } = saved;
   const removed: ChainChanges = new Map([...chains.keys()].map((id) => [id, undefined]));
-  const inputs = restoreInputs({ chains: removed, insert: [], delete: hooks }, { chainsMax: CHAINS_MAX[xtables.variant] });
+  const inputs = restoreInputs({ chains: removed, insert: [], delete: hooks }, { linesMax: LINES_MAX[xtables.variant] });
   for (const input of inputs) await xtables.restore(input);
   const before = [...chains.values()].flat().flatMap((rule) => recordedRouteLocalnet(rule) ?? [])[0];
   // Other clusters on this machine may still need it; the last one restores it.

@@ -11,16 +11,16 @@ export interface RestoreChanges {
 }
 
 /**
- * Chains per call. iptables-nft-restore needs time by the square of their number; it writes 500 chains in a tenth of a second. The legacy
- * one writes the whole table in every call. A usual change has few chains and is in effect at once.
+ * Chains and rules per call. iptables-nft-restore needs time by the square of their number; it writes this many in a tenth of a second. The
+ * legacy one writes the whole table in every call. A usual change is far smaller, and in effect at once.
  */
-export const CHAINS_MAX = { nf_tables: 500, legacy: 1_000_000 } as const;
+export const LINES_MAX = { nf_tables: 1_500, legacy: 1_000_000 } as const;
 
 /** Endpoints before service ports before the chains that refer to them; the marks are referred to by all. */
 const ORDER = [/-proxy-mark/, /-sep-/, /-sv[cl]-/, /-ext-/, /-fwl-/, /-idx-/];
 
 /** Texts for consecutive calls of `iptables-restore --noflush`; none if nothing changes. Rules of built-in chains are in the last one. */
-export function restoreInputs(changes: RestoreChanges, { chainsMax }: { readonly chainsMax: number }): readonly string[] {
+export function restoreInputs(changes: RestoreChanges, { linesMax }: { readonly linesMax: number }): readonly string[] {
   const written: (readonly [ChainId, readonly string[]])[] = [];
   const removed: ChainId[] = [];
   for (const [id, rules] of changes.chains) {
@@ -30,13 +30,30 @@ export function restoreInputs(changes: RestoreChanges, { chainsMax }: { readonly
   written.sort(([a], [b]) => rank(a) - rank(b) || (a < b ? -1 : 1));
   // A chain can be removed when no other one refers to it.
   removed.sort((a, b) => rank(b) - rank(a) || (a < b ? -1 : 1));
-  const inputs: string[] = [];
-  for (; written.length > chainsMax; written.splice(0, chainsMax))
-    inputs.push(inputOf({ written: written.slice(0, chainsMax), removed: [], insert: [], delete: [] }));
-  inputs.push(inputOf({ written, removed: removed.splice(0, chainsMax), insert: changes.insert, delete: changes.delete }));
-  for (; removed.length > 0; removed.splice(0, chainsMax))
-    inputs.push(inputOf({ written: [], removed: removed.slice(0, chainsMax), insert: [], delete: [] }));
+  const parts = [...slices(written, ([, rules]) => 1 + rules.length, linesMax)];
+  const last = parts.pop() ?? [];
+  const removals = [...slices(removed, () => 2, linesMax)];
+  const inputs = parts.map((part) => inputOf({ written: part, removed: [], insert: [], delete: [] }));
+  inputs.push(inputOf({ written: last, removed: removals.shift() ?? [], insert: changes.insert, delete: changes.delete }));
+  inputs.push(...removals.map((part) => inputOf({ written: [], removed: part, insert: [], delete: [] })));
   return inputs.filter((input) => input !== "");
+}
+
+/** Consecutive parts of at most `max` lines, or of one item that has more. */
+function* slices<T>(items: readonly T[], linesOf: (item: T) => number, max: number): Iterable<readonly T[]> {
+  let part: T[] = [];
+  let lines = 0;
+  for (const item of items) {
+    const more = linesOf(item);
+    if (part.length > 0 && lines + more > max) {
+      yield part;
+      part = [];
+      lines = 0;
+    }
+    part.push(item);
+    lines += more;
+  }
+  if (part.length > 0) yield part;
 }
 
 function rank(id: ChainId): number {

@@ -4,12 +4,16 @@
  */
 import { CommandError, type NetworkNamespace } from "../../../host/network/network-namespace.ts";
 import type { ChainNames } from "./chain-names.ts";
-import { TABLES } from "./fixed-chains.ts";
+import { canariesOf, TABLES } from "./fixed-chains.ts";
+import type { Table } from "./port-rules.ts";
 import { parseSavedRules, type SavedRules } from "./saved-rules.ts";
 import type { Family } from "./rule-text.ts";
 
 /** For the lock that other programs hold while they change rules. */
 const LOCK_TIMEOUT_SECONDS = 30;
+
+/** Exit code for a missing chain; missing permissions and kernel modules have others. */
+const NO_SUCH_CHAIN = 1;
 
 const RESTORE_ARGUMENTS = ["--noflush", `--wait=${LOCK_TIMEOUT_SECONDS}`];
 
@@ -56,8 +60,21 @@ export class Xtables {
     }
   }
 
+  /** Chains of the owner and the rules that jump to them. Reading all rules is slow with thousands of them: only if there are any. */
   async save(names: ChainNames): Promise<SavedRules> {
-    return parseSavedRules(await this.saveText(), names);
+    const { chain } = canariesOf(names)[0] ?? { chain: "" };
+    const exists = await Promise.all(TABLES.map((table) => this.#hasChain(table, chain)));
+    return exists.includes(true) ? parseSavedRules(await this.saveText(), names) : { chains: new Map(), hooks: [] };
+  }
+
+  async #hasChain(table: Table, chain: string): Promise<boolean> {
+    try {
+      await this.#namespace.run(this.#program, [`--wait=${LOCK_TIMEOUT_SECONDS}`, "-t", table, "-S", chain]);
+      return true;
+    } catch (error) {
+      if (error instanceof CommandError && error.exitCode === NO_SUCH_CHAIN) return false;
+      throw error;
+    }
   }
 
   async saveText(): Promise<string> {
