@@ -73,7 +73,7 @@ async function missingModule(namespace: NetworkNamespace, scheduler?: string): P
   if (!(await hasIpvs())) await namespace.run("modprobe", ["ip_vs"]).catch(() => "");
   if (!(await hasIpvs())) return "ip_vs";
   if (scheduler === undefined) return undefined;
-  // Built-in schedulers have no module to load, and the kernel loads others on demand: only the attempt to use it could tell.
+  // Built-in schedulers have no module to load, and the kernel loads others on demand: only its use shows whether it exists.
   await namespace.run("modprobe", [`ip_vs_${scheduler}`]).catch(() => "");
   return undefined;
 }
