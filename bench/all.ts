@@ -7,6 +7,7 @@ import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { gate } from "./gate/gate.ts";
+import { ingressRequests } from "./network/ingress.ts";
 import { schedulerBenchmarks } from "./scheduler/scheduler.ts";
 import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
@@ -26,6 +27,7 @@ export const all: readonly Benchmark[] = [
   gate,
   controllers,
   ...schedulerBenchmarks,
+  ingressRequests,
   clusterStarts,
   clusterLarge,
   upSimulated,

@@ -59,8 +59,10 @@ export async function startIngress({ values, directory, ...options }: StartIngre
     }),
   );
   const metricsAddress = loopbackAddress(values["ingress-metrics-address"] ?? "");
-  if (metricsAddress !== undefined)
-    starting.use(await clock.external(startMetricsPages({ ...metricsAddress, metrics: () => controller.metrics() })));
+  if (metricsAddress !== undefined) {
+    const pages = starting.use(await clock.external(startMetricsPages({ ...metricsAddress, metrics: () => controller.metrics() })));
+    options.log.info("Serving metrics of the ingress controller", { url: `${pages.url}/metrics` });
+  }
   const owned = starting.move();
   const { http, https } = controller.ports;
   return {

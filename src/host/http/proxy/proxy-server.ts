@@ -54,8 +54,8 @@ export interface ProxyServer extends AsyncDisposable {
   readonly connectionCount: number;
 }
 
-/** Running requests get this long when the server stops. */
-const STOP_GRACE_MS = 10_000;
+/** Running requests get this long when the server stops. Not longer, since streams do not end by themselves. */
+const STOP_GRACE_MS = 5_000;
 
 /** As nginx: longer than browsers keep idle connections. */
 const CLIENT_IDLE_TIMEOUT_MS = 75_000;
