@@ -64,6 +64,12 @@ describe("imports with a hidden target are refused", () => {
 
 describe("rooms import only the rooms of their line", () => {
   for (const { it, file, imports, says } of [
+    {
+      it: "a volume kind on the kubelet",
+      file: "kubelet/volumes/empty-dir/a.ts",
+      imports: "../../pod/pod-worker.ts",
+      says: "imports kubelet/pod/pod-worker.ts: kubelet/volumes may import base, api/machinery, api, kubelet/volumes/framework",
+    },
     { it: "the store's core on host", file: "store/a.ts", imports: "../host/b.ts", says: "imports host/b.ts: store may import base" },
     {
       it: "the memory driver on host",

@@ -114,7 +114,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "kubelet/runtime": { knows: [...API, "kubelet"] },
   "kubelet/runtime/cri": { knows: [...API, "host/**", "kubelet"] },
   "kubelet/volumes/framework": { knows: [...API, "kubelet"] },
-  "kubelet/volumes": { knows: [...API, "kubelet", "kubelet/volumes/framework"] },
+  // A volume kind knows its contract only, not the kubelet that calls it.
+  "kubelet/volumes": { knows: [...API, "kubelet/volumes/framework"] },
   "kubelet/machine": { knows: [...API, "host/**", "client", "kubelet", "kubelet/volumes/**"] },
   "kubelet/server": { knows: [...API, "host/**", "client", "kubelet"] },
   proxy: { knows: [...API, "host/**", "client"] },
