@@ -14,7 +14,7 @@ import { rotationTimeMs } from "./rotation-time.ts";
 
 const RETRY_DELAY = { minMs: 2_000, maxMs: 300_000 };
 /** The wall clock may be set while the loop sleeps: it is read again at least this often. */
-const LOOK_AGAIN_MS = 3_600_000;
+const LOOK_AGAIN_MS = 24 * 60 * 60_000;
 
 export interface CertificateRotationOptions {
   /** For log lines: "client", "serving". */

@@ -24,27 +24,34 @@ interface Life {
   after(end: () => Promise<void>): void;
 }
 
+interface MachineChoice {
+  readonly user?: number | undefined;
+  readonly namespace?: string | undefined;
+}
+
 export class K8tsMachine {
   readonly root: string;
   readonly kubeconfig: string;
   /** Environment of its programs: overrides what they have otherwise. */
   readonly environment: Record<string, string> = {};
   readonly #user: number | undefined;
+  readonly #namespace: string | undefined;
   readonly #children: ChildProcess[] = [];
   /** These processes must have exited before the files are removed. */
   readonly #exits: Promise<unknown>[] = [];
 
-  /** `user`: user ID that runs it, if not that of the test. */
-  static async make(context: Life, { user }: { readonly user?: number } = {}): Promise<K8tsMachine> {
-    const machine = new K8tsMachine(await mkdtemp(join(tmpdir(), "k8ts-machine-")), user);
+  /** `user`: user ID that runs it, if not that of the test. `namespace`: name of the network namespace that it runs in, if another. */
+  static async make(context: Life, { user, namespace }: MachineChoice = {}): Promise<K8tsMachine> {
+    const machine = new K8tsMachine(await mkdtemp(join(tmpdir(), "k8ts-machine-")), { user, namespace });
     if (user !== undefined) await chown(machine.root, user, user);
     context.after(() => machine.#clear());
     return machine;
   }
 
-  private constructor(root: string, user: number | undefined) {
+  private constructor(root: string, { user, namespace }: MachineChoice) {
     this.root = root;
     this.#user = user;
+    this.#namespace = namespace;
     this.kubeconfig = join(root, "kube", "config");
   }
 
@@ -84,7 +91,11 @@ export class K8tsMachine {
   #spawn(words: readonly string[]) {
     const places = { HOME: this.root, XDG_DATA_HOME: join(this.root, "data"), KUBECONFIG: this.kubeconfig };
     const env = { PATH: process.env["PATH"], ...places, ...this.environment };
-    const child = spawn(process.execPath, [LAUNCHER, ...words], {
+    const [command = "", ...before] = [
+      ...(this.#namespace === undefined ? [] : ["nsenter", `--net=/run/netns/${this.#namespace}`, "--"]),
+      process.execPath,
+    ];
+    const child = spawn(command, [...before, LAUNCHER, ...words], {
       stdio: ["pipe", "pipe", "pipe"],
       env,
       ...(this.#user === undefined ? {} : { uid: this.#user, gid: this.#user }),
