@@ -3,6 +3,7 @@
  * composition root (control-plane.ts).
  */
 import { loadBalancerSettings } from "../config/controller-flags.ts";
+import { durationMs } from "../config/connection-flags.ts";
 import { clusterIpamSettings } from "../config/node-ipam-flags.ts";
 import { ADMINISTRATOR } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
@@ -71,7 +72,11 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
     await startClusterParts({
       ...{ store, controllers, scheduler, steps, clock, log, listens: true },
       apiServer,
-      controllerSettings: { ...loadBalancerSettings(options.loadBalancerRange), ...ipamSettings(options, network) },
+      controllerSettings: {
+        ...loadBalancerSettings(options.loadBalancerRange),
+        ...ipamSettings(options, network),
+        nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(options.nodeMonitorGracePeriod) },
+      },
       nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
       ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startNode(network, node) }),
       random: realRandom(),

@@ -4,7 +4,7 @@
  */
 import { parseIp } from "../api/machinery/ip-address.ts";
 import { clusterFlags } from "../config/cluster-flags.ts";
-import { chosenFlag, loadBalancerFlag } from "../config/controller-flags.ts";
+import { chosenFlag, controllerFlags, loadBalancerFlag } from "../config/controller-flags.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { schedulerConfigFlag } from "../config/scheduler-config.ts";
 import type { ConfigValue } from "../cli/framework/config-file.ts";
@@ -79,6 +79,7 @@ export const upFlags = {
   "write-kubeconfig": { type: "boolean", default: true, doc: "Add the cluster's context to the kubeconfig and make it current." },
   ...otherClusterFlags,
   ...chosenFlag,
+  "node-monitor-grace-period": controllerFlags["node-monitor-grace-period"],
   "load-balancer-range": { ...loadBalancerFlag["load-balancer-range"], default: "nodes" },
   "scheduler-config": schedulerConfigFlag,
 } as const satisfies FlagSet;

@@ -25,6 +25,8 @@ export interface UpOptions {
   /** The flags that set the API server's address, for messages. */
   readonly listenFlags: { readonly address: string; readonly port: string };
   readonly controllers: readonly string[];
+  /** Value of --node-monitor-grace-period. */
+  readonly nodeMonitorGracePeriod: string;
   /** Value of --load-balancer-range. */
   readonly loadBalancerRange: string;
   readonly simulatedNodes: number;
@@ -111,6 +113,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
       ...parsed.options,
       listenFlags: isListen ? { address: "--listen", port: "--listen" } : { address: "--bind-address", port: "--secure-port" },
       controllers: chosenControllers(values, CLUSTER_CONTROLLERS),
+      nodeMonitorGracePeriod: values["node-monitor-grace-period"],
       loadBalancerRange: values["load-balancer-range"],
       simulatedNodes: values["simulated-nodes"],
       runsContainers: values.containers,

@@ -1,5 +1,5 @@
-/** `k8ts image load`: imports images from a tar archive into the node of a local cluster, without a registry. */
-import { fileExists, fileSizeBytes, isDirectory, readFilePieces } from "../../host/files/files.ts";
+/** `k8ts image load`: imports images from a tar archive into the nodes of a local cluster, without a registry. */
+import { fileExists, fileSizeBytes, isDirectory, joinPath, readFilePieces, removeFile, writeFileWhole } from "../../host/files/files.ts";
 import { standardInput } from "../../host/processes/standard-input.ts";
 import { nameProblem } from "../../kubelet/images/image-reference.ts";
 import { NotAnImageError } from "../../kubelet/machine/images/image-contents.ts";
@@ -7,7 +7,9 @@ import { wholeImageName } from "../../kubelet/machine/images/image-name.ts";
 import { importImage } from "../../kubelet/machine/images/import-image.ts";
 import { TarError } from "../../host/archive/tar-reader.ts";
 import { defineCommand, type Io } from "../framework/command.ts";
-import { findHome, namesOf } from "../../cluster/home/cluster-home.ts";
+import { findHome, namesOf, type ClusterHome } from "../../cluster/home/cluster-home.ts";
+import type { ClusterRecord } from "../../cluster/home/cluster-record.ts";
+import { listedNodes } from "../../cluster/nodes/list-nodes.ts";
 import { findRunningProcess } from "../../cluster/home/find-running-process.ts";
 import { chooseHome, homeFlags, type HomeChoice } from "../../cluster/home/home-flags.ts";
 
@@ -16,6 +18,8 @@ interface Options {
   /** "-": standard input. */
   readonly file: string;
   readonly imageName?: string;
+  /** Absent: all nodes. */
+  readonly node?: string;
 }
 
 /** Interval of progress lines. */
@@ -24,7 +28,7 @@ const MEBIBYTE = 1024 * 1024;
 
 export const imageLoad = defineCommand({
   description:
-    "Load container images into the node of a local cluster, so that Pods use them without a registry. " +
+    "Load container images into the nodes of a local cluster, so that Pods use them without a registry. " +
     "The archive is an OCI layout or a Docker archive, as `docker save`, `podman save`, `skopeo` and `buildah` write it, optionally gzip-compressed. " +
     "The kubelet does not pull a loaded image if imagePullPolicy is IfNotPresent, the default for every tag except latest.",
   flags: {
@@ -35,6 +39,7 @@ export const imageLoad = defineCommand({
       doc: "Name of the image in the cluster; a digest in it must match the image. Default: the name in the archive.",
       expects: imageNameExpected,
     },
+    node: { type: "string", placeholder: "NAME", doc: "Node of this machine to load into. Default: all." },
   },
   arguments: { file: { doc: "Path of the tar archive; - reads from standard input." } },
   examples: [
@@ -45,33 +50,49 @@ export const imageLoad = defineCommand({
   options(values, environment) {
     const home = chooseHome(values, environment);
     if (!home.ok) return home;
-    const imageName = values["image-name"];
-    return { ok: true, options: { home: home.options, file: values.file, ...(imageName === undefined ? {} : { imageName }) } };
+    const { "image-name": imageName, node, file } = values;
+    const chosen = { ...(imageName === undefined ? {} : { imageName }), ...(node === undefined ? {} : { node }) };
+    return { ok: true, options: { home: home.options, file, ...chosen } };
   },
   run: loadImage,
 });
 
-async function loadImage({ home, file, imageName }: Options, io: Io): Promise<void> {
-  const endpoint = await endpointOf(home, io);
-  const tar = file === "-" ? standardInput() : await openFile(file);
-  const progress = reporter(io, file === "-" ? undefined : await fileSizeBytes(file));
-  try {
-    const images = await importImage({
-      endpoint,
-      tar,
-      onProgress: progress,
-      clock: io.clock,
-      ...(imageName === undefined ? {} : { name: imageName }),
-    });
-    for (const { name, id } of images) io.out(`Loaded ${name} (${id})`);
-  } catch (error) {
-    if (!(error instanceof TarError) && !(error instanceof NotAnImageError) && !isGzipError(error)) throw error;
-    const source = file === "-" ? "standard input" : `"${file}"`;
-    const why = isGzipError(error)
-      ? `the gzip stream is truncated or corrupt (${error.message}); save or copy the archive again`
-      : error.message;
-    throw new Error(`Cannot load ${source}: ${why}`, { cause: error });
+async function loadImage({ home: choice, file, imageName, node }: Options, io: Io): Promise<void> {
+  const home = await runningHome(choice, io);
+  const targets = await targetsOf(home, node);
+  // Read once per node: what comes from standard input is kept meanwhile.
+  await using spooled = file === "-" && targets.length > 1 ? await spool(home, io) : undefined;
+  const path = spooled?.path ?? file;
+  for (const { endpoint, name } of targets) {
+    const tar = path === "-" ? standardInput() : await openFile(path);
+    const progress = reporter(io, path === "-" ? undefined : await fileSizeBytes(path));
+    try {
+      const named = imageName === undefined ? {} : { name: imageName };
+      const images = await importImage({ endpoint, tar, onProgress: progress, clock: io.clock, ...named });
+      for (const image of images) io.out(`Loaded ${image.name} (${image.id})${targets.length > 1 ? ` into node ${name}` : ""}`);
+    } catch (error) {
+      if (!(error instanceof TarError) && !(error instanceof NotAnImageError) && !isGzipError(error)) throw error;
+      const source = file === "-" ? "standard input" : `"${file}"`;
+      const why = isGzipError(error)
+        ? `the gzip stream is truncated or corrupt (${error.message}); save or copy the archive again`
+        : error.message;
+      throw new Error(`Cannot load ${source}: ${why}`, { cause: error });
+    }
   }
+}
+
+interface Spooled extends AsyncDisposable {
+  readonly path: string;
+}
+
+async function spool({ home }: RunningHome, { clock }: Io): Promise<Spooled> {
+  const path = joinPath(home.runDirectory, "image-load.tar");
+  await clock.external(writeFileWhole(path, inputPieces()));
+  return { path, [Symbol.asyncDispose]: () => removeFile(path) };
+}
+
+async function* inputPieces(): AsyncGenerator<Uint8Array, void> {
+  yield* standardInput();
 }
 
 /** As `expects` of a flag. */
@@ -92,7 +113,12 @@ function isGzipError(error: unknown): error is Error & { readonly code: string }
   return error instanceof Error && "code" in error && typeof error.code === "string" && error.code.startsWith("Z_");
 }
 
-async function endpointOf(choice: HomeChoice, { environment }: Io): Promise<string> {
+interface RunningHome {
+  readonly home: ClusterHome;
+  readonly record: ClusterRecord;
+}
+
+async function runningHome(choice: HomeChoice, { environment }: Io): Promise<RunningHome> {
   const home = await findHome(choice, environment);
   const seen = home === undefined ? undefined : await findRunningProcess(home);
   if (home === undefined || seen?.process === undefined) {
@@ -104,10 +130,27 @@ async function endpointOf(choice: HomeChoice, { environment }: Io): Promise<stri
     throw new Error(
       `Cannot load an image: ${home.record} is corrupt; stop the cluster with "k8ts down${home.commandArguments}" and start it again`,
     );
-  const endpoint = record.node?.runtimeEndpoint;
-  if (endpoint === undefined)
+  return { home, record };
+}
+
+interface Target {
+  readonly name: string;
+  readonly endpoint: string;
+}
+
+/** The container runtimes of the cluster's nodes on this machine. */
+async function targetsOf({ home, record }: RunningHome, node: string | undefined): Promise<readonly Target[]> {
+  const { name: first = "", runtimeEndpoint } = record.node ?? {};
+  if (runtimeEndpoint === undefined)
     throw new Error(`Cannot load an image into cluster "${home.name}": its nodes are simulated and have no image store`);
-  return endpoint;
+  const further = (await listedNodes(home)).flatMap(({ name, runtimeEndpoint: endpoint }) =>
+    endpoint === undefined ? [] : [{ name, endpoint }],
+  );
+  const all = [{ name: first, endpoint: runtimeEndpoint }, ...further];
+  const chosen = all.filter(({ name }) => node === undefined || name === node);
+  if (chosen.length === 0)
+    throw new Error(`Cannot load an image into node ${node}: it must be one of ${all.map(({ name }) => name).join(", ")}`);
+  return chosen;
 }
 
 function reporter({ note, clock }: Io, totalBytes: number | undefined): (bytes: number) => void {

@@ -201,6 +201,7 @@ function controllersPart(
         `--kubeconfig=${kubeconfigOf(options, "controller-manager")}`,
         ...chosen,
         `--load-balancer-range=${options.loadBalancerRange}`,
+        `--node-monitor-grace-period=${options.nodeMonitorGracePeriod}`,
         ...clusterIpamArguments({ clusterCidr, serviceClusterIpRange }),
         ...signing,
         ...election(options),

@@ -56,8 +56,8 @@ export interface RealCluster extends AsyncDisposable {
 /** Maximum wait for a line of output. */
 const SAYS_WITHIN_MS = 60_000;
 
-/** Starts it with both images loaded. */
-export async function startRealCluster(): Promise<RealCluster> {
+/** Starts it with both images loaded. `flags`: of its first start. */
+export async function startRealCluster({ flags = [] }: { readonly flags?: readonly string[] } = {}): Promise<RealCluster> {
   await using ends = new Disposables();
   const machine = await K8tsMachine.make({ after: (end) => ends.defer(end) });
   let running: Awaited<ReturnType<K8tsMachine["start"]>> | undefined;
@@ -99,7 +99,7 @@ export async function startRealCluster(): Promise<RealCluster> {
     onMachine: () => onMachine(machine.root, places),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
-  await cluster.up();
+  await cluster.up(...flags);
   for (const name of [BUSYBOX_1, BUSYBOX_2]) await cluster.loadImage(busyboxImage(name));
   const owned = ends.move();
   return cluster;

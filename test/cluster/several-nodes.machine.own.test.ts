@@ -1,0 +1,142 @@
+/** Three nodes on one machine: Pods reach each other across nodes, and the cluster replaces the Pods of a node that is cut off. */
+import { deepEqual, equal, match } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readdir } from "node:fs/promises";
+import { after, before, describe, test } from "node:test";
+import { linkNames } from "../../src/host/network/network-links.ts";
+import { becomes } from "../../src/testing/becomes.ts";
+import { needs } from "../../src/testing/needs.ts";
+import {
+  aRealContainer,
+  aRealPod,
+  REAL_CLUSTER_NEEDS,
+  SLEEP,
+  startRealCluster,
+  type RealCluster,
+} from "../../src/testing/servers/real-cluster.ts";
+
+/** Above the interval of heartbeats, 10 s, and far below the default, so that the test is short. */
+const GRACE_PERIOD = "20s";
+
+describe("three nodes on one machine", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
+  let cluster: RealCluster;
+  let names: readonly string[] = [];
+  let owner = "";
+
+  before(async () => {
+    cluster = await startRealCluster({ flags: ["--nodes", "3", "--node-monitor-grace-period", GRACE_PERIOD] });
+    owner = cluster.places.bridge.split("-").at(-1) ?? "";
+    names = (await cluster.kubectl("get nodes -o name"))
+      .trim()
+      .split("\n")
+      .map((line) => line.replace("node/", ""));
+  });
+
+  after(async () => {
+    await cluster?.[Symbol.asyncDispose]();
+  });
+
+  test("every node has an address, a Pod CIDR and a network namespace of its own", async () => {
+    equal(names.length, 3);
+    const addresses = '-o=jsonpath={.items[*].status.addresses[?(@.type=="InternalIP")].address}';
+    const found = [
+      await cluster.kubectl(`get nodes '${addresses}'`),
+      await cluster.kubectl("get nodes -o jsonpath={.items[*].spec.podCIDR}"),
+    ];
+    equal(new Set(found.flatMap((text) => text.trim().split(" "))).size, 6);
+    const { stdout } = await cluster.k8ts("node", "list");
+    match(stdout, new RegExp(`^NAME.*\\n\\S+-2 +running +198\\.1[89]\\.\\d+\\.2 +k8ts-${owner}-2\\n\\S+-3 +running`));
+  });
+
+  test("Pods reach Pods of all other nodes by their own addresses", async () => {
+    const { kubectl } = cluster;
+    const script = "while :; do echo hello from $HOSTNAME | nc -l -p 8000; done & wait $!";
+    const pod = (nodeName: string, index: number) => aRealPod(`pod-${index}`, script, { nodeName });
+    await kubectl("create -f -", { input: { apiVersion: "v1", kind: "List", items: names.map(pod) } });
+    await kubectl("wait --for=condition=Ready pods --all --timeout=100s");
+    const address = (index: number) => kubectl(`get pod pod-${index} -o jsonpath={.status.podIP}`);
+    const addresses = await Promise.all(names.map((_, index) => address(index)));
+    for (const [from] of names.entries())
+      for (const [to, target] of addresses.entries())
+        await becomes(
+          async () => (await kubectl.run(`exec pod-${from} -- sh -c 'nc -w 5 ${target} 8000 </dev/null'`)).stdout.trim(),
+          `hello from pod-${to}`,
+        );
+    await kubectl("delete pods --all --wait=false");
+  });
+
+  test("the Pods of a node that is cut off are replaced, and it comes back without duplicates", async () => {
+    const { kubectl } = cluster;
+    const last = names.at(-1) ?? "";
+    const tolerations = ["not-ready", "unreachable"].map((name) => ({
+      ...{ key: `node.kubernetes.io/${name}`, operator: "Exists", effect: "NoExecute", tolerationSeconds: 1 },
+    }));
+    const labels = { app: "web" };
+    const affinity = {
+      podAntiAffinity: {
+        preferredDuringSchedulingIgnoredDuringExecution: [
+          { weight: 100, podAffinityTerm: { labelSelector: { matchLabels: labels }, topologyKey: "kubernetes.io/hostname" } },
+        ],
+      },
+    };
+    const spec = { terminationGracePeriodSeconds: 1, tolerations, affinity, containers: [aRealContainer("main", SLEEP)] };
+    const items = [
+      {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "web" },
+        spec: { replicas: 3, selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
+      },
+      { apiVersion: "v1", kind: "Service", metadata: { name: "web" }, spec: { selector: labels, ports: [{ port: 80 }] } },
+    ];
+    await kubectl("create -f -", { input: { apiVersion: "v1", kind: "List", items } });
+    await kubectl("rollout status deployment/web --timeout=100s");
+    const endpoints = "-o=jsonpath={.items[*].endpoints[?(@.conditions.ready==true)].nodeName}";
+    const readyOn = async () =>
+      (await kubectl(`get endpointslices -l kubernetes.io/service-name=web '${endpoints}'`)).trim().split(" ").toSorted();
+    await becomes(readyOn, [...names].toSorted());
+
+    equal((await cluster.k8ts("node", "stop", last)).exitCode, 0);
+    await kubectl(`wait --for=condition=Ready=Unknown node/${last} --timeout=100s`);
+    await becomes(
+      async () => {
+        const on = await readyOn();
+        return { count: on.length, hasLost: on.includes(last) };
+      },
+      { count: 3, hasLost: false },
+    );
+
+    equal((await cluster.k8ts("node", "start", last)).exitCode, 0);
+    await kubectl(`wait --for=condition=Ready node/${last} --timeout=100s`);
+    // Those that were evicted are deleted as soon as its kubelet confirms that they stopped.
+    await becomes(async () => (await kubectl("get pods -l app=web -o name")).trim().split("\n").length, 3);
+    equal((await readyOn()).length, 3);
+  });
+
+  test("a node that is added while the cluster runs is registered, and leaves nothing behind when it is removed", async () => {
+    const { kubectl } = cluster;
+    const added = await cluster.k8ts("node", "add", "extra");
+    deepEqual([added.stdout, added.exitCode], ["Added node extra\n", 0]);
+    const removed = await cluster.k8ts("node", "remove", "extra");
+    deepEqual([removed.stdout, removed.exitCode], ["Removed node extra\n", 0]);
+    equal((await kubectl("get nodes -o name")).includes("extra"), false);
+    deepEqual((await namespaces()).length, 2);
+  });
+
+  test("nothing is left on the machine after the cluster was killed and cleaned up", async () => {
+    await cluster.kill();
+    equal((await cluster.k8ts("down")).exitCode, 0);
+    deepEqual(await cluster.onMachine(), []);
+    deepEqual(await namespaces(), []);
+    deepEqual(
+      (await linkNames()).filter((name) => name.endsWith(`-${owner}`)),
+      [],
+    );
+    const rules = ["nat", "filter"].map((table) => execFileSync("iptables", ["--wait", "-t", table, "-S"], { encoding: "utf8" })).join("");
+    equal(rules.includes(owner), false);
+  });
+
+  async function namespaces(): Promise<readonly string[]> {
+    return (await readdir("/run/netns").catch(() => [])).filter((name) => name.startsWith(`k8ts-${owner}-`));
+  }
+});
