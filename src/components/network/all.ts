@@ -1,6 +1,7 @@
 /** The network components, in start order. One more is a file in this folder and a line here. */
+import { dns } from "./dns.ts";
 import { ingress } from "./ingress.ts";
 import type { NetworkComponent } from "./network-component.ts";
 import { podNetwork } from "./pod-network.ts";
 
-export const networkComponents: readonly NetworkComponent[] = [podNetwork, ingress];
+export const networkComponents: readonly NetworkComponent[] = [podNetwork, dns, ingress];

@@ -1,0 +1,77 @@
+/**
+ * The cluster's DNS server on a node, and its Service kube-system/kube-dns. It listens on the node's address on the bridge of its Pods,
+ * which Pods of all nodes reach, port 53, or another one if that is taken: the Service leads to it. One server per cluster is enough; each
+ * process that starts this component runs one more, with an EndpointSlice of its own.
+ */
+import { ADMINISTRATOR } from "../../api/identities.ts";
+import { Disposables } from "../../base/disposables.ts";
+import { dnsFlags, readDnsConfiguration } from "../../config/dns-flags.ts";
+import { dnsPlugins } from "../../dns/plugins/all.ts";
+import { DNS_IDENTITY, DNS_PORT, METRICS_PORT } from "../../dns/service/dns-objects.ts";
+import { createDnsIdentity, keepDnsService } from "../../dns/service/keep-dns-service.ts";
+import { startDns, type RunningDns } from "../../dns/start-dns.ts";
+import { startHttpPages, type HttpPages, type Pages } from "../pages/http-pages.ts";
+import { defineNetworkComponent } from "./network-component.ts";
+
+export const DNS_AGENT = "k8ts-dns";
+
+/** The server answers before, but a Pod that starts now would get SERVFAIL for names of the cluster. */
+const READY_TIMEOUT_MS = 10_000;
+const READY_POLL_MS = 5;
+
+export const dns = defineNetworkComponent({
+  name: "dns",
+  scope: "cluster",
+  flags: dnsFlags,
+  async start(context) {
+    const { network, values, clusterDns, clusterDomain, clock, random, log, transportFor, warn } = context;
+    await using starting = new Disposables();
+    const configuration = await clock.external(readDnsConfiguration(values, clusterDomain));
+    const administrator = transportFor(ADMINISTRATOR, DNS_AGENT);
+    await createDnsIdentity(administrator);
+    const host = network.gateway ?? network.nodeIps[0] ?? "127.0.0.1";
+    const server = starting.use(
+      await startDns({
+        ...{ configuration, plugins: dnsPlugins, clock, random, log, transport: transportFor(DNS_IDENTITY, DNS_AGENT) },
+        listen: [
+          { host, port: DNS_PORT },
+          { host, port: 0 },
+        ],
+        otherAddresses: clusterDns === undefined ? [] : [clusterDns],
+      }),
+    );
+    const metricsPort = await startDnsPages(server, starting);
+    if (clusterDns !== undefined) {
+      const endpoint = { instance: network.nodeName, nodeName: network.nodeName, address: host, port: server.port, metricsPort };
+      const kept = starting.use(keepDnsService({ transport: administrator, clusterIp: clusterDns, endpoint, clock, random, log, warn }));
+      await kept.attempted;
+    }
+    const deadlineMs = clock.monotonic() + READY_TIMEOUT_MS;
+    while (!server.isReady && clock.monotonic() < deadlineMs) await clock.sleep(READY_POLL_MS);
+    const owned = starting.move();
+    return {
+      description: `${clusterDns === undefined ? "" : `${clusterDns} on `}${host}:${server.port}`,
+      [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+    };
+  },
+});
+
+/** Serves /metrics, /health and /ready on the usual port, or another if it is taken. Returns the port; undefined if there are no pages. */
+export async function startDnsPages({ host, pages }: RunningDns, owner: Disposables): Promise<number | undefined> {
+  if (Object.keys(pages).length === 0) return undefined;
+  const served = pagesOf(pages);
+  const started: HttpPages = await startHttpPages({ host, port: METRICS_PORT }, served).catch(() => startHttpPages({ host, port: 0 }, served));
+  return Number(new URL(owner.use(started).url).port);
+}
+
+function pagesOf(pages: RunningDns["pages"]): Pages {
+  return Object.fromEntries(
+    Object.entries(pages).map(([path, page]) => {
+      const text = () => {
+        const { code, text: body } = page();
+        return code === 200 ? body : { code, problem: body };
+      };
+      return [path, { type: page().type, text }];
+    }),
+  );
+}
