@@ -9,8 +9,8 @@ import { packageDirectory } from "./package-directory.ts";
 
 /**
  * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, other majors of Node.js, permission to mount a
- * small tmpfs; and for real containers: containerd 1.6 or newer with runc and permission to run containers, the CNI plugins, a static
- * busybox, iptables, nftables, conntrack, and an image registry.
+ * small tmpfs, dig, a C compiler and musl's C library; and for real containers: containerd 1.6 or newer with runc and permission to run
+ * containers, the CNI plugins, a static busybox, iptables, nftables, conntrack, and an image registry.
  */
 export type ToolName =
   | "etcd"
@@ -30,6 +30,9 @@ export type ToolName =
   | "iptables"
   | "nftables"
   | "conntrack"
+  | "dig"
+  | "musl"
+  | "gcc"
   | "registry";
 
 /** The tool's path, or why it is unavailable. */

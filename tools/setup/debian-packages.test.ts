@@ -21,6 +21,9 @@ const PACKAGES: Readonly<Record<string, string>> = {
   nftables: "nft",
   conntrack: "conntrack",
   "busybox-static": "busybox",
+  "bind9-dnsutils": "dig",
+  "musl-tools": "musl-gcc",
+  gcc: "gcc",
   "docker-registry": "docker-registry",
 };
 const ALL_PROGRAMS = Object.values(PACKAGES);

@@ -27,6 +27,10 @@ const PROGRAMS = {
   nftables: { command: "nft", package: "nftables", service: "nftables.service" },
   conntrack: { command: "conntrack", package: "conntrack" },
   busybox: { command: "busybox", package: "busybox-static", isStatic: true },
+  dig: { command: "dig", package: "bind9-dnsutils" },
+  // For programs with musl's resolver, which images of Alpine Linux have.
+  musl: { command: "musl-gcc", package: "musl-tools" },
+  gcc: { command: "gcc", package: "gcc" },
   registry: { command: "docker-registry", package: "docker-registry", service: "docker-registry.service" },
 } as const satisfies Record<string, DebianProgram>;
 

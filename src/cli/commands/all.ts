@@ -99,6 +99,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./network.ts")).network,
   },
   {
+    name: "dns",
+    summary: "Run a DNS server for the names of a cluster",
+    load: async () => (await import("./dns.ts")).dns,
+  },
+  {
     name: "simulated-nodes",
     summary: "Join simulated nodes to a cluster",
     load: async () => (await import("./simulated-nodes.ts")).simulatedNodes,

@@ -10,7 +10,7 @@ import { dnsPlugins } from "../../dns/plugins/all.ts";
 import { DNS_IDENTITY, DNS_PORT, METRICS_PORT } from "../../dns/service/dns-objects.ts";
 import { createDnsIdentity, keepDnsService } from "../../dns/service/keep-dns-service.ts";
 import { startDns, type RunningDns } from "../../dns/start-dns.ts";
-import { startHttpPages, type HttpPages, type Pages } from "../pages/http-pages.ts";
+import { startHttpPages, type Pages } from "../pages/http-pages.ts";
 import { defineNetworkComponent } from "./network-component.ts";
 
 export const DNS_AGENT = "k8ts-dns";
@@ -57,14 +57,15 @@ export const dns = defineNetworkComponent({
 });
 
 /** Serves /metrics, /health and /ready on the usual port, or another if it is taken. Returns the port; undefined if there are no pages. */
-export async function startDnsPages({ host, pages }: RunningDns, owner: Disposables): Promise<number | undefined> {
-  if (Object.keys(pages).length === 0) return undefined;
-  const served = pagesOf(pages);
-  const started: HttpPages = await startHttpPages({ host, port: METRICS_PORT }, served).catch(() => startHttpPages({ host, port: 0 }, served));
+async function startDnsPages(server: RunningDns, owner: Disposables): Promise<number | undefined> {
+  if (Object.keys(server.pages).length === 0) return undefined;
+  const { host } = server;
+  const pages = pagesOfDns(server);
+  const started = await startHttpPages({ host, port: METRICS_PORT }, pages).catch(() => startHttpPages({ host, port: 0 }, pages));
   return Number(new URL(owner.use(started).url).port);
 }
 
-function pagesOf(pages: RunningDns["pages"]): Pages {
+export function pagesOfDns({ pages }: Pick<RunningDns, "pages">): Pages {
   return Object.fromEntries(
     Object.entries(pages).map(([path, page]) => {
       const text = () => {
