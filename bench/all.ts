@@ -7,11 +7,8 @@ import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { gate } from "./gate/gate.ts";
-<<<<<<< HEAD
-import { ingressRequests } from "./network/ingress.ts";
-=======
 import { networkDns } from "./network/dns.ts";
->>>>>>> 20470a8f (wip2)
+import { ingressRequests } from "./network/ingress.ts";
 import { schedulerBenchmarks } from "./scheduler/scheduler.ts";
 import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
@@ -31,11 +28,8 @@ export const all: readonly Benchmark[] = [
   gate,
   controllers,
   ...schedulerBenchmarks,
-<<<<<<< HEAD
-  ingressRequests,
-=======
   networkDns,
->>>>>>> 20470a8f (wip2)
+  ingressRequests,
   clusterStarts,
   clusterLarge,
   upSimulated,

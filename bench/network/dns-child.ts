@@ -1,7 +1,7 @@
 /** Servers of dns.ts in a process of their own: the DNS server with the Services of an API server in the same process, and an echo. */
 import { createSocket } from "node:dgram";
 import { once } from "node:events";
-import { createServices, startClusterDns, type ClusterDns } from "../../src/dns/testing/cluster-dns.ts";
+import { createServices, startClusterDns, type ClusterDns } from "../../src/testing/servers/cluster-dns.ts";
 import { collectGarbage, serve } from "../serve.ts";
 
 let cluster: ClusterDns | undefined;

@@ -26,7 +26,11 @@ export const dnsFlags = {
     expects: (text: string) =>
       parseServerAddress(text, DNS_PORT) === undefined ? "an address such as 192.0.2.1 or 192.0.2.1:5353" : undefined,
   },
-  "dns-hosts": { type: "string", placeholder: "FILE", doc: "File with names and addresses in the format of /etc/hosts, before all others." },
+  "dns-hosts": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "File with names and addresses in the format of /etc/hosts, before all others.",
+  },
   "dns-config": {
     type: "string",
     placeholder: "FILE",

@@ -1,6 +1,6 @@
 /** Answers that several plugins give. */
 import type { DnsAnswer, RecordsAnswer } from "./plugin.ts";
-import { RCODE, TYPE } from "./wire/codes.ts";
+import { TYPE, type RCODE } from "./wire/codes.ts";
 import { readMessage, recordValue } from "./wire/read-message.ts";
 import type { DnsRecord, StartOfAuthority } from "./wire/records.ts";
 

@@ -98,8 +98,7 @@ function fieldProblem({ base, value, path }: Merge): string | undefined {
   const choices = CHOICES[path];
   if (choices !== undefined) return choices.includes(value as string) ? undefined : `one of ${choices.join(", ")}`;
   if (path === "zone") return typeof value === "string" && nameOfText(value) !== undefined ? undefined : "a domain name";
-  if (Array.isArray(base))
-    return Array.isArray(value) && value.every((each) => typeof each === "string") ? undefined : "a list of strings";
+  if (Array.isArray(base)) return Array.isArray(value) && value.every((each) => typeof each === "string") ? undefined : "a list of strings";
   const expected = base === undefined ? OPTIONAL[path] : typeof base;
   if (expected === "number") return Number.isInteger(value) && (value as number) >= 0 ? undefined : "an integer of 0 or more";
   return typeof value === expected ? undefined : `a ${expected}`;

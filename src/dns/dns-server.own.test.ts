@@ -10,7 +10,7 @@ import { pick, seededRandom } from "../base/random.ts";
 import { openDatagramSocket } from "../host/network/datagrams.ts";
 import { becomes } from "../testing/becomes.ts";
 import { rounds, testSeed } from "../testing/rounds.ts";
-import { createServices, serviceDraft, startClusterDns, type ClusterDns } from "./testing/cluster-dns.ts";
+import { createServices, serviceDraft, startClusterDns, type ClusterDns } from "../testing/servers/cluster-dns.ts";
 import { ask, askBytes } from "./testing/dns-client.ts";
 import { query } from "./testing/plugin-context.ts";
 import { writeForwarded } from "./wire/write-message.ts";
@@ -48,7 +48,12 @@ describe("a server with 10,000 Services", () => {
     const name = nameOf(service);
     for (const written of [name, name.toUpperCase(), name.replace("service", "SerVice"), name.toUpperCase()]) {
       const response = await askBytes(cluster.peer, written);
-      equal(Buffer.from(response).toString("latin1").includes(written.split(".")[0] as string), true);
+      equal(
+        Buffer.from(response)
+          .toString("latin1")
+          .includes(written.split(".")[0] as string),
+        true,
+      );
       equal(await ask(cluster.peer, written), answerOf(service));
     }
   });
@@ -105,7 +110,8 @@ describe("any packets", () => {
     const damaged = (): Uint8Array => {
       if (random.below(3) === 0) return Uint8Array.from({ length: random.below(600) }, () => random.below(256));
       const bytes = valid.slice(0, random.below(4) === 0 ? random.below(valid.length) : valid.length);
-      for (let changes = random.below(6); changes > 0; changes--) if (bytes.length > 0) bytes[random.below(bytes.length)] = random.below(256);
+      for (let changes = random.below(6); changes > 0; changes--)
+        if (bytes.length > 0) bytes[random.below(bytes.length)] = random.below(256);
       return bytes;
     };
     await using socket = await openDatagramSocket({ host: "127.0.0.1", port: 0, receive: () => {} });

@@ -15,7 +15,7 @@ import type { ResponseRecords } from "./wire/write-message.ts";
 export interface DnsQuery extends Query {
   /** "internal": a plugin resolves a name for an answer. */
   readonly transport: "udp" | "tcp" | "internal";
-  /** How many names led to this one: 0 for a client's query. */
+  /** Number of aliases that were followed to this name: 0 for a client's query. */
   readonly depth: number;
 }
 
@@ -77,7 +77,7 @@ export interface PluginContext {
   readonly transport: Transport;
   /** Addresses and port that this server listens on, to detect loops. */
   readonly listens: { readonly addresses: readonly string[]; readonly port: number };
-  /** Resolves a name through all plugins, for an answer to `from`: a CNAME record that leads elsewhere. */
+  /** Resolves a name through all plugins, for an answer to `from`: the target of a CNAME record. */
   resolve(name: string, type: number, from: DnsQuery): Handled;
   /** Kept bytes of answers with this subject are dropped. */
   changed(subject: string): void;

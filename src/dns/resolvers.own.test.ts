@@ -15,7 +15,7 @@ import { Disposables } from "../base/disposables.ts";
 import { makeTemporaryDirectory } from "../host/files/private-files.ts";
 import { becomes } from "../testing/becomes.ts";
 import { needs, toolPath } from "../testing/needs.ts";
-import { serviceDraft, startClusterDns, type ClusterDns } from "./testing/cluster-dns.ts";
+import { serviceDraft, startClusterDns, type ClusterDns } from "../testing/servers/cluster-dns.ts";
 import { ask } from "./testing/dns-client.ts";
 import { startTestUpstream, type TestUpstream } from "./testing/test-upstream.ts";
 
@@ -29,7 +29,11 @@ let upstream: TestUpstream;
 let directory = "";
 let resolvConf = "";
 
+/** Root, for port 53 and mounts. */
+const { skip } = needs("tmpfs");
+
 before(async () => {
+  if (skip !== false) return;
   upstream = owned.use(await startTestUpstream([192, 0, 2, 80]));
   const host = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
   cluster = owned.use(await startClusterDns({ upstreams: [upstream.name], listen: { host, port: 53 } }));
@@ -69,8 +73,7 @@ describe("dig", { ...needs("dig", "tmpfs") }, () => {
     ["1-2-3-4.default.pod.cluster.local", "1.2.3.4"],
     ["www.example.org", "192.0.2.80"],
   ];
-  for (const [words, answer] of short)
-    test(`dig ${words}`, async () => equal((await dig("+short", ...words.split(" "))).trim(), answer));
+  for (const [words, answer] of short) test(`dig ${words}`, async () => equal((await dig("+short", ...words.split(" "))).trim(), answer));
 
   test("60 endpoints come over TCP after a truncated response over UDP", async () => {
     equal((await dig("+short", "+bufsize=512", "db.default.svc.cluster.local")).trim().split("\n").length, 60);

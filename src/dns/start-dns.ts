@@ -21,7 +21,7 @@ export interface DnsOptions {
   readonly transport: Transport;
   /** Tried in order; port 0 is any free port. */
   readonly listen: readonly { readonly host: string; readonly port: number }[];
-  /** Other addresses that lead to this server: the cluster IP of its Service. */
+  /** Other addresses that route to this server: the cluster IP of its Service. */
   readonly otherAddresses?: readonly string[];
   readonly clock: Clock;
   readonly random: Random;

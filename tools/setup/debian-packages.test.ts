@@ -81,6 +81,9 @@ const ALL_FOUND = {
   nftables: at("/usr/bin/nft"),
   conntrack: at("/usr/bin/conntrack"),
   busybox: at("/usr/bin/busybox"),
+  dig: at("/usr/bin/dig"),
+  musl: at("/usr/bin/musl-gcc"),
+  gcc: at("/usr/bin/gcc"),
   registry: at("/usr/bin/docker-registry"),
 };
 

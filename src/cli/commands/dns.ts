@@ -13,8 +13,7 @@ import { defineCommand } from "../framework/command.ts";
 import type { FlagSet } from "../framework/flags.ts";
 import { waitForStop } from "../framework/wait-for-stop.ts";
 
-const addressExpected = (text: string) =>
-  parseHttpAddress(text) === undefined ? "an address such as 127.0.0.1:5353 or :53" : undefined;
+const addressExpected = (text: string) => (parseHttpAddress(text) === undefined ? "an address such as 127.0.0.1:5353 or :53" : undefined);
 
 const flags = {
   ...connectionFlags,
@@ -42,7 +41,10 @@ export const dns = defineCommand({
     "The user of the kubeconfig must be allowed to list and watch Services, EndpointSlices and namespaces.",
   flags,
   arguments: {},
-  examples: ["k8ts dns --listen 127.0.0.1:5353", "k8ts dns --kubeconfig dns.conf --dns-upstreams 192.0.2.1 --metrics-address 127.0.0.1:9153"],
+  examples: [
+    "k8ts dns --listen 127.0.0.1:5353",
+    "k8ts dns --kubeconfig dns.conf --dns-upstreams 192.0.2.1 --metrics-address 127.0.0.1:9153",
+  ],
   options: (values) => ({ ok: true, options: values }),
 
   fileProblems: (values, environment) => problemsOfFiles(connectionFileCheck(values, environment)),

@@ -1,6 +1,6 @@
 /**
  * The cluster's DNS server on a node, and its Service kube-system/kube-dns. It listens on the node's address on the bridge of its Pods,
- * which Pods of all nodes reach, port 53, or another one if that is taken: the Service leads to it. One server per cluster is enough; each
+ * which Pods of all nodes reach, port 53, or another one if that is taken: the EndpointSlice has it. One server per cluster is enough; each
  * process that starts this component runs one more, with an EndpointSlice of its own.
  */
 import { ADMINISTRATOR } from "../../api/identities.ts";

@@ -138,7 +138,8 @@ async function reconcile(client: Client, { clusterIp, endpoint, log, warn }: Kee
   }
   if (service.spec?.clusterIP !== clusterIp) throw wrongAddress(service, clusterIp);
   if (slice === undefined) await client.create(endpointSlices, draft);
-  else if (!isSame(slice, draft)) await client.update(endpointSlices, { ...slice, ...draft, metadata: { ...slice.metadata, ...draft.metadata } });
+  else if (!isSame(slice, draft))
+    await client.update(endpointSlices, { ...slice, ...draft, metadata: { ...slice.metadata, ...draft.metadata } });
 }
 
 function wrongAddress({ spec }: Service, clusterIp: string): Error {
@@ -157,7 +158,11 @@ function isSame(slice: EndpointSlice, { endpoints, ports, metadata }: Draft<Endp
   );
 }
 
-async function find<T extends KubeObject>(client: Client, kind: ResourceKind<T>, key: { namespace: string; name: string }): Promise<T | undefined> {
+async function find<T extends KubeObject>(
+  client: Client,
+  kind: ResourceKind<T>,
+  key: { namespace: string; name: string },
+): Promise<T | undefined> {
   try {
     return await client.get(kind, key);
   } catch (error) {
@@ -166,7 +171,7 @@ async function find<T extends KubeObject>(client: Client, kind: ResourceKind<T>,
   }
 }
 
-/** Remembers that something changed while nobody waits. */
+/** Wakes one waiter; a change while the waiter is busy is not lost. */
 class Wake {
   #isUp = false;
   #waiter: (() => void) | undefined;

@@ -31,7 +31,11 @@ export async function startForwardingServer({ upstreams }: { readonly upstreams:
     ...{ clock: realClock, random: seededRandom(Date.now()), log: silentLogger },
   });
   const peer = { address: dns.host, port: dns.port };
-  return { peer, ask: async (name) => (await ask(peer, name)).replace(/ \d+ A /, " A "), [Symbol.asyncDispose]: () => dns[Symbol.asyncDispose]() };
+  return {
+    peer,
+    ask: async (name) => (await ask(peer, name)).replace(/ \d+ A /, " A "),
+    [Symbol.asyncDispose]: () => dns[Symbol.asyncDispose](),
+  };
 }
 
 export interface Relay extends AsyncDisposable {

@@ -1,4 +1,4 @@
-/** An upstream server for tests, on real sockets: it answers, is silent, refuses, fails or truncates, as it is told. */
+/** An upstream server for tests, on real sockets: it answers, is silent, refuses, fails or truncates, by its mode. */
 import { Disposables } from "../../base/disposables.ts";
 import { openDatagramSocket, type DatagramPeer } from "../../host/network/datagrams.ts";
 import { startFramedServer } from "../../host/network/framed-tcp.ts";
@@ -54,7 +54,8 @@ export async function startTestUpstream(address: readonly [number, number, numbe
         if (bytes === undefined || state.mode === "silent") return;
         if (state.mode === "garbage") return udp.send(new Uint8Array([...packet.subarray(0, 2), 0xff, 0xff, 0xff]), from);
         // First one with the wrong id, then the right one.
-        if (state.mode === "forged") udp.send(new Uint8Array([...bytes.subarray(0, 1), ~(bytes[1] ?? 0) & 0xff, ...bytes.subarray(2)]), from);
+        if (state.mode === "forged")
+          udp.send(new Uint8Array([...bytes.subarray(0, 1), ~(bytes[1] ?? 0) & 0xff, ...bytes.subarray(2)]), from);
         udp.send(bytes, from);
       },
     }),

@@ -85,8 +85,13 @@ test("a valid message with any changed bytes is read as a message or as none", (
 });
 
 describe("queries", () => {
-  const header = (flags: number, counts: readonly [number, number, number, number]) =>
-    [0x12, 0x34, flags >> 8, flags & 0xff, ...counts.flatMap((count) => [count >> 8, count & 0xff])];
+  const header = (flags: number, counts: readonly [number, number, number, number]) => [
+    0x12,
+    0x34,
+    flags >> 8,
+    flags & 0xff,
+    ...counts.flatMap((count) => [count >> 8, count & 0xff]),
+  ];
   const question = [...writeQuestion("a.b", TYPE.A)];
   const opt = (version: number, more: readonly number[] = []) => [0, 0, 41, 0x10, 0, 0, version, 0, 0, 0, more.length, ...more];
   const classChaos = [...question.slice(0, -2), 0, 3];
@@ -131,7 +136,15 @@ describe("responses", () => {
   };
   const write = (answers: readonly DnsRecord[], more: { additional?: readonly DnsRecord[]; rcode?: number; edns?: typeof edns }) => {
     const { additional = [], rcode = 0, edns: given } = more;
-    const options = { id: 7, flags: 0x0100, isRecursive: true, question: writeQuestion(NAME, TYPE.A), name: NAME, edns: given, bytesMax: 512 };
+    const options = {
+      id: 7,
+      flags: 0x0100,
+      isRecursive: true,
+      question: writeQuestion(NAME, TYPE.A),
+      name: NAME,
+      edns: given,
+      bytesMax: 512,
+    };
     return writeResponse({ rcode, isAuthoritative: true, answers, authority: [], additional }, options);
   };
   const many = Array.from({ length: 100 }, (_, index) => address(index));
@@ -145,7 +158,10 @@ describe("responses", () => {
   test("additional records that do not fit are left out without the flag TC", () => {
     const message = readMessage(write([address(1)], { additional: many }));
     equal(message?.isTruncated, false);
-    equal(message?.records.some(({ section }) => section === "additional"), true);
+    equal(
+      message?.records.some(({ section }) => section === "additional"),
+      true,
+    );
   });
 
   test("the owner of a record is a pointer to the question", () => {

@@ -17,7 +17,10 @@ test("a written name is read back, whatever bytes its labels have", () => {
       fc.pre(isName(name));
       const bytes = writeQuestion(name, 1);
       deepEqual(readName(bytes, 0), { name, next: bytes.length - 4 });
-      deepEqual(labelsOf(name), labels.map((each) => each.replace(/[A-Z]/g, (letter) => letter.toLowerCase())));
+      deepEqual(
+        labelsOf(name),
+        labels.map((each) => each.replace(/[A-Z]/g, (letter) => letter.toLowerCase())),
+      );
     }),
   );
 });
@@ -62,7 +65,14 @@ describe("compression pointers", () => {
 });
 
 test("names of users lose case and the final dot", () => {
-  deepEqual(["Example.COM.", "example.com", ".", "", "a..b", "ä€"].map(nameOfText), ["example.com", "example.com", "", "", undefined, undefined]);
+  deepEqual(["Example.COM.", "example.com", ".", "", "a..b", "ä€"].map(nameOfText), [
+    "example.com",
+    "example.com",
+    "",
+    "",
+    undefined,
+    undefined,
+  ]);
 });
 
 test("a name is within a zone only at a label's boundary", () => {

@@ -114,7 +114,9 @@ export function nameOfText(text: string): string | undefined {
 
 /** Whether `name` is `zone` or below it. */
 export function isWithin(name: string, zone: string): boolean {
-  return zone === "" || name === zone || (name.endsWith(zone) && name.charAt(name.length - zone.length - 1) === "." && isBoundary(name, zone));
+  return (
+    zone === "" || name === zone || (name.endsWith(zone) && name.charAt(name.length - zone.length - 1) === "." && isBoundary(name, zone))
+  );
 }
 
 /** The dot before the zone is not escaped. */

@@ -28,7 +28,7 @@ export interface ReadMessage {
   readonly flags: number;
   readonly rcode: number;
   readonly isTruncated: boolean;
-  /** Of the first question; absent if there is none. */
+  /** Of the first question; absent if the message has none. */
   readonly question?: { readonly name: string; readonly type: number; readonly end: number };
   /** None of a truncated message. */
   readonly records: readonly FoundRecord[];

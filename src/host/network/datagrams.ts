@@ -1,4 +1,4 @@
-/** UDP sockets: one that receives and answers datagrams of anybody, and single exchanges with another server. */
+/** UDP sockets: one that receives and answers datagrams of any client, and single exchanges with another server. */
 import { createSocket, type RemoteInfo, type Socket } from "node:dgram";
 import { randomInt } from "node:crypto";
 import { ListenError } from "../http/server.ts";
@@ -52,7 +52,7 @@ export async function openDatagramSocket({ host, port, receive }: DatagramOption
       try {
         socket.send(bytes, 0, bytes.length, to.port, to.address, ignored);
       } catch {
-        // Port 0 as the source of a datagram: nobody can receive the answer.
+        // Port 0 as the source of a datagram: no client can receive the answer.
       }
     },
     [Symbol.asyncDispose]: () => new Promise((resolve) => socket.close(() => resolve())),

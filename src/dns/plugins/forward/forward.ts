@@ -154,7 +154,9 @@ class Forwarder {
       }
     }
     if (refusal !== undefined) return { is: "message", ...refusal };
-    throw new Error(`Cannot resolve a name with the upstreams: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+    throw new Error(`Cannot resolve a name with the upstreams: ${error instanceof Error ? error.message : String(error)}`, {
+      cause: error,
+    });
   }
 
   metrics() {
@@ -166,7 +168,11 @@ class Forwarder {
         samples: of(({ counts }) => counts.requests),
       },
       {
-        ...{ name: "coredns_forward_failures_total", type: "counter" as const, help: "Counter of requests that an upstream did not answer." },
+        ...{
+          name: "coredns_forward_failures_total",
+          type: "counter" as const,
+          help: "Counter of requests that an upstream did not answer.",
+        },
         samples: of(({ counts }) => counts.failures),
       },
       {

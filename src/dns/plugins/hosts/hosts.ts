@@ -51,7 +51,11 @@ async function load(file: string, table: LoadedTable, { clock, log, changedAll }
   }
 }
 
-async function follow(file: string, table: LoadedTable, of: { readonly context: PluginContext; readonly signal: AbortSignal }): Promise<void> {
+async function follow(
+  file: string,
+  table: LoadedTable,
+  of: { readonly context: PluginContext; readonly signal: AbortSignal },
+): Promise<void> {
   const { context, signal } = of;
   while (!signal.aborted) {
     await context.clock.sleep(RELOAD_MS, signal).catch(() => undefined);
@@ -60,7 +64,11 @@ async function follow(file: string, table: LoadedTable, of: { readonly context: 
 }
 
 /** Undefined if the name is not in the file. A name without an address of the wanted family exists: NODATA. */
-export function answerHosts({ name, type }: Pick<DnsQuery, "name" | "type">, table: HostsTable, ttlSeconds: number): RecordsAnswer | undefined {
+export function answerHosts(
+  { name, type }: Pick<DnsQuery, "name" | "type">,
+  table: HostsTable,
+  ttlSeconds: number,
+): RecordsAnswer | undefined {
   const answers = type === TYPE.PTR ? pointers({ name, table, ttlSeconds }) : addresses({ name, table, ttlSeconds });
   if (answers === undefined) return undefined;
   const wanted = answers.filter((record) => type === TYPE.ANY || record.type === type);

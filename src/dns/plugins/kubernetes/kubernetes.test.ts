@@ -36,7 +36,13 @@ function slice({ of, name = of, type = "IPv4", ports = [{ name: "http", port: 80
 
 const OBJECTS = [
   namespace("shop"),
-  service("web", { clusterIP: "10.96.0.20", ports: [{ name: "http", port: 80 }, { name: "dns", port: 53, protocol: "UDP" }] }),
+  service("web", {
+    clusterIP: "10.96.0.20",
+    ports: [
+      { name: "http", port: 80 },
+      { name: "dns", port: 53, protocol: "UDP" },
+    ],
+  }),
   service("unnamed", { clusterIP: "10.96.0.21", ports: [{ port: 80 }] }),
   service("db", { clusterIP: "None" }),
   service("none-ready", { clusterIP: "None" }),
@@ -133,11 +139,7 @@ describe("records", () => {
     ],
     ["none-ready.shop.svc", "A", `NXDOMAIN${SOA}`],
     ["early-0.early.shop.svc", "A", "NOERROR early-0.early.shop.svc.cluster.local 5 A 10.244.0.8"],
-    [
-      "outside.shop.svc",
-      "A",
-      "NOERROR outside.shop.svc.cluster.local 5 CNAME www.example.com; www.example.com 60 A 192.0.2.53",
-    ],
+    ["outside.shop.svc", "A", "NOERROR outside.shop.svc.cluster.local 5 CNAME www.example.com; www.example.com 60 A 192.0.2.53"],
     ["outside.shop.svc", "CNAME", "NOERROR outside.shop.svc.cluster.local 5 CNAME www.example.com"],
     ["outside.shop.svc", "AAAA", "NOERROR outside.shop.svc.cluster.local 5 CNAME www.example.com"],
     [
@@ -158,8 +160,7 @@ describe("records", () => {
     ["web.shop", "A", `NXDOMAIN${SOA}`],
     ["ns.dns", "A", "NOERROR ns.dns.cluster.local 5 A 10.96.0.10"],
   ];
-  for (const [name, type, answer] of cases)
-    test(`${name} ${type}`, async () => equal(await textOf(`${name}.cluster.local`, type), answer));
+  for (const [name, type, answer] of cases) test(`${name} ${type}`, async () => equal(await textOf(`${name}.cluster.local`, type), answer));
 
   test("the zone has SOA and NS records", async () => {
     equal(await textOf("cluster.local", "SOA"), "NOERROR cluster.local 5 SOA ns.dns.cluster.local 5");
@@ -167,7 +168,7 @@ describe("records", () => {
     equal(await textOf("cluster.local", "NS"), `NOERROR cluster.local 5 NS ${server} |  | ${server} 5 A 10.96.0.10`);
   });
 
-  test("an ExternalName Service that leads to itself ends after a limit", async () => {
+  test("an ExternalName Service whose target is itself ends after a limit", async () => {
     const answer = await textOf("circle.shop.svc.cluster.local");
     equal(answer.split(";").length, 9);
   });
@@ -191,7 +192,10 @@ describe("records", () => {
 test("answers follow changes at once, and each change names the answers that depend on it", async () => {
   const key = { namespace: "shop", name: "moving" };
   changes.length = 0;
-  await cluster.client.create(services, service("moving", { type: "ExternalName", externalName: "example.com", ports: undefined }) as never);
+  await cluster.client.create(
+    services,
+    service("moving", { type: "ExternalName", externalName: "example.com", ports: undefined }) as never,
+  );
   await cluster.settled();
   equal(await textOf("moving.shop.svc.cluster.local", "CNAME"), "NOERROR moving.shop.svc.cluster.local 5 CNAME example.com");
 

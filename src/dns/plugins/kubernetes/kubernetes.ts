@@ -11,7 +11,7 @@ import { isWithin } from "../../wire/names.ts";
 import { answerName, answerReverse, type Alias, type NameOptions } from "./answer-name.ts";
 import { createClusterIndex } from "./cluster-index.ts";
 
-/** Aliases that lead to aliases. */
+/** Maximum length of a chain of aliases. */
 const ALIASES_MAX = 8;
 
 /** Times of the SOA record, as CoreDNS has them. No server transfers the zone, so only its minimum has a meaning. */

@@ -7,7 +7,7 @@ import type { Service } from "../../../api/generated/core/v1.ts";
 import { addressBytes } from "../../addresses.ts";
 import { nameOfText } from "../../wire/names.ts";
 
-/** Where a port of a Service leads to. */
+/** The target of a Service port. */
 export interface PortTarget {
   /** In lower case; "" for an unnamed port. */
   readonly name: string;

@@ -10,10 +10,10 @@ import type { Client, Draft } from "../../client/client.ts";
 import { createClient } from "../../client/rest-client.ts";
 import type { DatagramPeer } from "../../host/network/datagrams.ts";
 import { realClock } from "../../host/real-clock.ts";
-import { becomes } from "../../testing/becomes.ts";
-import { DEFAULT_DNS_CONFIGURATION, type DnsConfiguration } from "../configuration.ts";
-import { dnsPlugins } from "../plugins/all.ts";
-import { startDns, type RunningDns } from "../start-dns.ts";
+import { becomes } from "../becomes.ts";
+import { DEFAULT_DNS_CONFIGURATION, type DnsConfiguration } from "../../dns/configuration.ts";
+import { dnsPlugins } from "../../dns/plugins/all.ts";
+import { startDns, type RunningDns } from "../../dns/start-dns.ts";
 
 export interface ClusterDns extends AsyncDisposable {
   readonly client: Client;
@@ -30,7 +30,12 @@ export interface ClusterDnsOptions {
   readonly listen?: { readonly host: string; readonly port: number };
 }
 
-export async function startClusterDns({ configuration, upstreams = [], timeoutMs = 2_000, listen }: ClusterDnsOptions = {}): Promise<ClusterDns> {
+export async function startClusterDns({
+  configuration,
+  upstreams = [],
+  timeoutMs = 2_000,
+  listen,
+}: ClusterDnsOptions = {}): Promise<ClusterDns> {
   await using starting = new Disposables();
   const server = starting.use(await startServer({ clock: realClock, config: { authorizationModes: ["AlwaysAllow"] } }));
   const client = createClient(server.transport());
