@@ -1,6 +1,6 @@
 /**
  * Permissions of joining and joined nodes. With kubeadm's names: what a bootstrap token of its default group may do (request a client
- * certificate, which is approved automatically), and that nodes renew their own certificates. And of k8ts (docs/decisions/0032): what the
+ * certificate, which is approved automatically), and that nodes renew their own certificates. And of k8ts (docs/decisions/0033): what the
  * network components of a node read, since they share the node's identity. Existing objects are not changed: an administrator can remove
  * the subjects.
  */

@@ -69,7 +69,7 @@ export async function startJoinedNode(options: JoinOptions, running: RunningHome
   const certificate = await io.clock.external(servingCertificate(serving, context));
   const random = realRandom();
   const nodeContext: NodeContext = {
-    // Components share the node's certificate: RBAC grants nodes what they need (decision 0032).
+    // Components share the node's certificate: RBAC grants nodes what they need (decision 0033).
     transportFor: (_identity, userAgent) => transports.of(userAgent),
     ...apiServerAccess(settings, target),
     ...(settings.clusterDns === undefined ? {} : { clusterDns: settings.clusterDns }),

@@ -27,7 +27,7 @@ function rotation(clock: VirtualClock, more: Pick<CertificateRotationOptions, "r
   return startCertificateRotation({ purpose: "client", clock, random: seededRandom(5), log: silentLogger, ...more });
 }
 
-test("a certificate is requested at once if there is none, and then rotated between 70 and 90 % of each lifetime", async () => {
+test("the first certificate is requested at once, and then rotated between 70 and 90 % of each lifetime", async () => {
   const clock = virtualClock();
   const used: { readonly atMs: number; readonly issued: IssuedCertificate }[] = [];
   await using _rotation = rotation(clock, {
