@@ -49,7 +49,7 @@ export async function startMachineNode(
   const metrics = new KubeletMetrics();
   const opened = { endpoint: machine.endpoint, owner: machineOwner(home), clock, log, observer: metrics };
   const runtime = starting.use(await openCriRuntime(opened));
-  const parts = { runtime, machine, metrics };
+  const parts = { runtime, machine, metrics, components };
   const node = starting.use(await steps.step(`registered node ${nodeName}`, () => startNode(options, context, parts)));
   starting.defer(() => steps.step("stopped Pods", () => node.stopPods({ graceMs: STOP_GRACE_MS })));
   const owned = starting.move();
@@ -84,6 +84,7 @@ async function startNodeNetwork(
   );
   return {
     list: started.list,
+    admitPod: (pod, addresses) => started.admitPod(pod, addresses),
     async [Symbol.asyncDispose]() {
       await started[Symbol.asyncDispose]();
       await cleanUpNetworkComponents(owner);
@@ -91,10 +92,17 @@ async function startNodeNetwork(
   };
 }
 
+interface NodeParts {
+  readonly runtime: CriRuntime;
+  readonly machine: PreparedMachine;
+  readonly metrics: KubeletMetrics;
+  readonly components: StartedNetworkComponents;
+}
+
 function startNode(
   { home, nodeName, steps }: MachineOptions,
   { transportFor, pki, apiServer: _apiServer, clusterDns, clusterDomain = CLUSTER_DOMAIN, ...context }: NodeContext,
-  { runtime, machine, metrics }: { readonly runtime: CriRuntime; readonly machine: PreparedMachine; readonly metrics: KubeletMetrics },
+  { runtime, machine, metrics, components }: NodeParts,
 ): Promise<ContainerNode> {
   const { nodeIp, podCidr, endpoint: runtimeEndpoint } = machine;
   return startContainerNode({
@@ -115,6 +123,7 @@ function startNode(
       authorizationMode: "Webhook",
     },
     transport: transportFor(nodeIdentity(nodeName), "kubelet"),
+    admitPod: (pod, addresses) => components.admitPod(pod, addresses),
     onPull: (image, done) => steps.note(pullLine(image, done)),
   });
 }

@@ -2,6 +2,7 @@
 import { dns } from "./dns.ts";
 import { ingress } from "./ingress.ts";
 import type { NetworkComponent } from "./network-component.ts";
+import { networkPolicy } from "./network-policy.ts";
 import { podNetwork } from "./pod-network.ts";
 
-export const networkComponents: readonly NetworkComponent[] = [podNetwork, dns, ingress];
+export const networkComponents: readonly NetworkComponent[] = [podNetwork, networkPolicy, dns, ingress];

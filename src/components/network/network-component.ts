@@ -3,6 +3,7 @@
  * all.ts. `k8ts up` and `k8ts join` start them after the node's network and before its kubelet's first Pod, in the order of the list, and
  * stop them in reverse. `k8ts up --processes` runs those with a command as processes of their own.
  */
+import type { Pod } from "../../api/generated/core/v1.ts";
 import type { IdentityName } from "../../api/identities.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -54,6 +55,11 @@ export interface NetworkContext<Flags extends FlagSet = FlagSet> {
 export interface RunningNetworkComponent extends AsyncDisposable {
   /** For `k8ts status`: "iptables", "10.96.0.10 on 10.244.0.1:53". */
   readonly description: string;
+  /**
+   * Called by the kubelet of this process when a Pod has its addresses and before its first container is created, which waits for it.
+   * Resolves when the component is ready for the Pod's first packet. Must not reject, and bounds its own waiting.
+   */
+  admitPod?(pod: Pod, addresses: readonly string[]): Promise<void>;
 }
 
 export interface NetworkComponent<Flags extends FlagSet = FlagSet> {

@@ -2,6 +2,7 @@
  * Starts the network components of a process side by side and stops them in reverse order of the list. One that cannot start does not stop
  * the others or the node: the user gets a warning with the reason, and `k8ts status` shows it as not running.
  */
+import type { Pod } from "../../api/generated/core/v1.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { FlagSet, FlagValues } from "../../cli/framework/flags.ts";
 import { joinPath } from "../../host/files/files.ts";
@@ -10,6 +11,8 @@ import type { KernelOwner, NetworkComponent, NetworkContext, RunningNetworkCompo
 
 export interface StartedNetworkComponents extends AsyncDisposable {
   readonly list: readonly { readonly name: string; readonly description: string }[];
+  /** Resolves when all components are ready for the Pod's first packet. */
+  admitPod(pod: Pod, addresses: readonly string[]): Promise<void>;
 }
 
 export interface NetworkComponentsOptions extends Omit<NetworkContext, "directory" | "values"> {
@@ -31,6 +34,9 @@ export async function startNetworkComponents(options: NetworkComponentsOptions):
   for (const { running } of started) if (running !== undefined) owned.use(running);
   return {
     list: started.map(({ name, description }) => ({ name, description })),
+    async admitPod(pod, addresses) {
+      await Promise.all(started.map(async ({ running }) => running?.admitPod?.(pod, addresses)));
+    },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

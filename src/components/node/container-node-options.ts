@@ -1,5 +1,6 @@
 /** Options of a node that runs containers (container-node.ts). */
 import type { ResourceList } from "../../api/core/v1/pod/resource-list.ts";
+import type { Pod } from "../../api/generated/core/v1.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -42,6 +43,8 @@ export interface ContainerNodeOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly signal?: AbortSignal;
+  /** Awaited when a Pod has its addresses, before a container of it is created. */
+  admitPod?(pod: Pod, addresses: readonly string[]): Promise<void>;
   /** Called periodically while an image is pulled. */
   onPull?(image: string, done: PullProgress): void;
 }

@@ -78,7 +78,10 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   );
   late.storage = new PodStorageOnDisk({ volumes, directories, clock });
   const view = { ...(await nodeViewOf(options, facts)), directories, cgroups };
-  const machine = new MachinePods({ node: () => view, volumes, references, runtime, client, hasCgroups: cgroups.isOwn, clock, log });
+  const machine = new MachinePods({
+    ...{ node: () => view, volumes, references, runtime, client, hasCgroups: cgroups.isOwn, clock, log },
+    ...(options.admitPod === undefined ? {} : { admitToNetwork: options.admitPod }),
+  });
   starting.use(references.listen((podUid) => late.kubelet?.retry(podUid)));
   const kubelet = await startKubelet({
     ...{ nodeName, facts, transport, runtime, machine, clock, random, log, metrics },

@@ -36,6 +36,8 @@ export interface MachinePodsOptions {
   readonly references: References;
   readonly runtime: Pick<Runtime, "imageStatus">;
   readonly client: Client;
+  /** Awaited before each container is created, with the Pod's addresses: network policies apply before the first packet. */
+  admitToNetwork?(pod: Pod, addresses: readonly string[]): Promise<void>;
   /** Whether this process may create control groups: inside a container it mostly may not, and only the runtime's limits apply. */
   readonly hasCgroups: boolean;
   readonly clock: Clock;
@@ -76,7 +78,7 @@ export class MachinePods implements PodMachine {
       readVolumeFile,
       nodeHostsFile,
     });
-    await Promise.all(files.map(placeFile));
+    await Promise.all([...files.map(placeFile), this.#options.admitToNetwork?.(pod, podIps)]);
     return run;
   }
 

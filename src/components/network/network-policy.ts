@@ -1,0 +1,46 @@
+/** Enforcement of NetworkPolicies on a node, as a network component. Not here: how (networkpolicy/). */
+import { nodeIdentity } from "../../api/identities.ts";
+import { filterBridgedPackets } from "../../networkpolicy/enforcers/bridge-netfilter.ts";
+import { enforcers } from "../../networkpolicy/enforcers/all.ts";
+import type { EnforcerMode } from "../../networkpolicy/enforcers/enforcer.ts";
+import { startEnforcement } from "../../networkpolicy/policy-enforcement.ts";
+import type { NetworkNamespace } from "../../host/network/network-namespace.ts";
+import { defineNetworkComponent } from "./network-component.ts";
+
+export const networkPolicy = defineNetworkComponent({
+  name: "network-policy",
+  scope: "node",
+  flags: {},
+
+  async start({ network, transportFor, clock, random, log, warn }) {
+    const { namespace, owner, nodeName, podCidr, bridge } = network;
+    const mode = await clock.external(chooseEnforcer(namespace));
+    const problem = bridge === undefined ? undefined : await clock.external(filterBridgedPackets(namespace));
+    if (problem !== undefined)
+      warn(`network policies are not enforced between Pods of one node: ${problem}; load the kernel module br_netfilter`);
+    const enforcer = mode.open({ owner, namespace, podCidr });
+    const transport = transportFor(nodeIdentity(nodeName), "k8ts-network-policy");
+    const enforcement = await startEnforcement({ nodeName, enforcer, transport, clock, random, log });
+    // Left by a run that used another one: two sets of rules would both have to allow a packet.
+    for (const other of enforcers) if (other !== mode) await clock.external(other.cleanUp({ owner, namespace }));
+    return {
+      description: mode.name,
+      admitPod: (pod, addresses) => enforcement.admitPod(pod, addresses),
+      [Symbol.asyncDispose]: () => enforcement[Symbol.asyncDispose](),
+    };
+  },
+
+  async cleanUp({ owner, namespace }) {
+    for (const enforcer of enforcers) await enforcer.cleanUp({ owner, namespace });
+  },
+});
+
+async function chooseEnforcer(namespace: NetworkNamespace): Promise<EnforcerMode> {
+  const problems: string[] = [];
+  for (const enforcer of enforcers) {
+    const problem = await enforcer.problem(namespace);
+    if (problem === undefined) return enforcer;
+    problems.push(problem);
+  }
+  throw new Error(`Cannot enforce network policies: ${problems.join("; ")}; install nftables or iptables and run as root`);
+}

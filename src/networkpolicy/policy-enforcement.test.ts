@@ -1,0 +1,174 @@
+import assert from "node:assert/strict";
+import { test } from "node:test";
+import { namespaces } from "../api/core/v1/namespace.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import { networkPolicies } from "../api/networking.k8s.io/v1/network-policy.ts";
+import { silentLogger } from "../base/logger.ts";
+import { seededRandom } from "../base/random.ts";
+import { driven } from "../testing/driven.ts";
+import { given, type Given } from "../testing/given.ts";
+import type { Enforcer } from "./enforcers/enforcer.ts";
+import type { PolicyModel } from "./model.ts";
+import { startEnforcement, type PolicyEnforcement } from "./policy-enforcement.ts";
+import { aNamespace, aPod, aPolicy } from "./testing/objects.ts";
+
+/** Records what it is given. */
+class RecordingEnforcer implements Enforcer {
+  readonly models: PolicyModel[] = [];
+  failures = 0;
+  isFlushed = false;
+
+  /** Isolated addresses of the last model. */
+  get isolated(): readonly string[] {
+    return [...(this.models.at(-1)?.isolated.keys() ?? [])];
+  }
+
+  async apply(model: PolicyModel) {
+    if (this.failures > 0) {
+      this.failures--;
+      throw new Error("nft failed");
+    }
+    this.models.push(model);
+    this.isFlushed = false;
+    return { written: 1 };
+  }
+
+  async isIntact(): Promise<boolean> {
+    return !this.isFlushed;
+  }
+}
+
+interface World extends AsyncDisposable {
+  readonly cluster: Given;
+  readonly enforcement: PolicyEnforcement;
+  readonly enforcer: RecordingEnforcer;
+}
+
+async function running(objects: readonly object[], enforcer = new RecordingEnforcer()): Promise<World> {
+  const cluster = await given(...objects);
+  const { clock } = cluster;
+  const transport = cluster.server.transport();
+  const options = { nodeName: "node-1", enforcer, transport, clock, random: seededRandom(1), log: silentLogger };
+  const enforcement = await driven(clock, startEnforcement(options));
+  return {
+    ...{ cluster, enforcement, enforcer },
+    async [Symbol.asyncDispose]() {
+      await driven(clock, Promise.resolve(enforcement[Symbol.asyncDispose]()));
+      await cluster[Symbol.asyncDispose]();
+    },
+  };
+}
+
+const DENY = aPolicy("x/deny", { podSelector: { matchLabels: { app: "web" } } });
+const WEB = aPod("x/web", ["10.0.0.1"], { labels: { app: "web" } });
+
+test("the rules of existing policies are applied before the start resolves", async () => {
+  await using world = await running([aNamespace("x"), WEB, DENY]);
+
+  assert.equal(world.enforcer.models.length, 1);
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.1"]);
+});
+
+test("changes of policies, Pods and namespaces are applied, those without effect on rules are not", async () => {
+  await using world = await running([aNamespace("x"), WEB]);
+  const { client, clock } = world.cluster;
+  assert.deepEqual(world.enforcer.isolated, []);
+
+  await driven(clock, client.create(networkPolicies, DENY));
+  await clock.settle();
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.1"]);
+
+  await driven(clock, client.patch(pods, WEB.metadata, { type: "merge", value: { metadata: { labels: { app: "other" } } } }));
+  await clock.settle();
+  assert.deepEqual(world.enforcer.isolated, []);
+
+  const applied = world.enforcer.models.length;
+  await driven(clock, client.patch(pods, WEB.metadata, { type: "merge", value: { metadata: { annotations: { a: "b" } } } }));
+  await driven(clock, client.patch(namespaces, { name: "x" }, { type: "merge", value: { metadata: { annotations: { a: "b" } } } }));
+  await clock.settle();
+  assert.equal(world.enforcer.models.length, applied);
+});
+
+test("a failed write is retried with back-off", async () => {
+  await using world = await running([aNamespace("x"), WEB]);
+  const { client, clock } = world.cluster;
+  world.enforcer.failures = 2;
+
+  await driven(clock, client.create(networkPolicies, DENY));
+  await clock.settle();
+  assert.deepEqual(world.enforcer.isolated, []);
+  await clock.advance(1_000);
+
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.1"]);
+});
+
+test("flushed rules are written again at the next check", async () => {
+  await using world = await running([aNamespace("x"), WEB, DENY]);
+  world.enforcer.isFlushed = true;
+
+  await world.cluster.clock.advance(11_000);
+
+  assert.equal(world.enforcer.isFlushed, false);
+  assert.equal(world.enforcer.models.length, 2);
+});
+
+test("a Pod is admitted when its rules are applied, also those of a policy created just before", async () => {
+  await using world = await running([aNamespace("x")]);
+  const { client, clock } = world.cluster;
+  const pod = await driven(clock, createPod(client));
+  await driven(clock, client.create(networkPolicies, DENY));
+  world.enforcer.failures = 1;
+
+  let isAdmitted = false;
+  const admitted = world.enforcement.admitPod(pod, ["10.0.0.7"]).then(() => (isAdmitted = true));
+  await clock.settle();
+  assert.equal(isAdmitted, false);
+  await clock.advance(1_000);
+  await admitted;
+
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.7"]);
+  assert.deepEqual(world.enforcer.models.at(-1)?.localAddresses, ["10.0.0.7"]);
+});
+
+test("without policies a Pod is admitted at once, and its address becomes known", async () => {
+  await using world = await running([aNamespace("x")]);
+  const { client, clock } = world.cluster;
+  const pod = await driven(clock, createPod(client));
+  world.enforcer.failures = 1;
+
+  await driven(clock, world.enforcement.admitPod(pod, ["10.0.0.7"]));
+  await clock.advance(1_000);
+
+  assert.deepEqual(world.enforcer.models.at(-1)?.localAddresses, ["10.0.0.7"]);
+});
+
+test("a Pod is admitted after a limit even if its rules cannot be applied", async () => {
+  await using world = await running([aNamespace("x"), DENY]);
+  const { client, clock } = world.cluster;
+  const pod = await driven(clock, createPod(client));
+  world.enforcer.failures = 1_000;
+
+  let isAdmitted = false;
+  const admitted = world.enforcement.admitPod(pod, ["10.0.0.7"]).then(() => (isAdmitted = true));
+  await clock.settle();
+  assert.equal(isAdmitted, false);
+  await clock.advance(11_000);
+  await admitted;
+});
+
+test("stopping leaves the rules of the last model", async () => {
+  const enforcer = new RecordingEnforcer();
+  await (await running([aNamespace("x"), WEB, DENY], enforcer))[Symbol.asyncDispose]();
+
+  assert.deepEqual(enforcer.isolated, ["10.0.0.1"]);
+});
+
+async function createPod(client: Given["client"]) {
+  const { metadata, spec } = aPod("x/web", [], { labels: { app: "web" } });
+  return client.create(pods, {
+    apiVersion: "v1",
+    kind: "Pod",
+    metadata: { namespace: "x", name: metadata.name, labels: metadata.labels ?? {} },
+    ...(spec === undefined ? {} : { spec }),
+  });
+}

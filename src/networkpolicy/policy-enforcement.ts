@@ -1,0 +1,257 @@
+/**
+ * Keeps the rules of a node those of the cluster's NetworkPolicies: informers → model → enforcer. Every change wakes one loop, which
+ * computes from current state, so that lost or repeated notifications do no harm; failed writes are retried with back-off; flushed
+ * rules are written again. Stopping leaves the rules: Pods stay protected during a restart.
+ *
+ * The kubelet calls `admitPod` between the creation of a Pod's sandbox and its first container, and waits: so the rules exist before the
+ * Pod's first packet. Where the kubelet runs in another process, the enforcer blocks addresses without a known Pod until the Pod's status
+ * reports them.
+ */
+import { namespaces } from "../api/core/v1/namespace.ts";
+import { pods } from "../api/core/v1/pod.ts";
+import type { Namespace, Pod } from "../api/generated/core/v1.ts";
+import type { Transport } from "../api/machinery/transport.ts";
+import { networkPolicies } from "../api/networking.k8s.io/v1/network-policy.ts";
+import { anySignal, onAbort } from "../base/abort.ts";
+import { Backoff } from "../base/backoff.ts";
+import type { Clock } from "../base/clock.ts";
+import { deepEqual } from "../base/deep.ts";
+import { Disposables } from "../base/disposables.ts";
+import type { Logger } from "../base/logger.ts";
+import type { Random } from "../base/random.ts";
+import type { Client } from "../client/client.ts";
+import type { Informers } from "../client/informer/informer.ts";
+import { createInformers } from "../client/informer/informers.ts";
+import { createClient } from "../client/rest-client.ts";
+import { AdmittedPods } from "./admitted-pods.ts";
+import { computeModel } from "./compute/compute-model.ts";
+import type { Enforcer } from "./enforcers/enforcer.ts";
+import type { PolicyModel } from "./model.ts";
+
+/** Flushed rules are noticed after this time: a compromise between exposure and the cost of one process per check. */
+const CHECK_INTERVAL_MS = 10_000;
+
+const RETRY = { minMs: 100, maxMs: 10_000 };
+
+/**
+ * Limit of one admission. Later the Pod starts without a confirmation that its rules exist: its address is unknown to the rules that do,
+ * which block it as long as policies exist.
+ */
+const ADMISSION_TIMEOUT_MS = 10_000;
+
+/** Limit of the request for a namespace's policies. Without an answer, the policies known here decide: Pods start without an API server. */
+const POLICY_REQUEST_TIMEOUT_MS = 2_000;
+
+export interface EnforcementOptions {
+  readonly nodeName: string;
+  readonly enforcer: Enforcer;
+  readonly transport: Transport;
+  readonly clock: Clock;
+  readonly random: Random;
+  readonly log: Logger;
+}
+
+export interface PolicyEnforcement extends AsyncDisposable {
+  /** Resolves when the rules of the Pod, which has these addresses, are in effect. Never rejects. */
+  admitPod(pod: Pod, addresses: readonly string[]): Promise<void>;
+}
+
+/** Resolves when the rules of all existing policies are in effect. */
+export async function startEnforcement(options: EnforcementOptions, signal?: AbortSignal): Promise<PolicyEnforcement> {
+  const { transport, clock, random, log } = options;
+  await using starting = new Disposables();
+  const informers = starting.use(createInformers({ transport, clock, random: random.derive("policy informers"), log }));
+  const loop = new EnforcementLoop(options, informers, createClient(transport));
+  await Promise.all(
+    [informers.of(networkPolicies), informers.of(pods), informers.of(namespaces)].map((informer) => informer.synced(signal)),
+  );
+  loop.listen(starting);
+  await loop.applyNow();
+  loop.start();
+  starting.defer(() => loop.stop());
+  const owned = starting.move();
+  return { admitPod: (pod, addresses) => loop.admitPod(pod, addresses), [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}
+
+class EnforcementLoop {
+  readonly #options: EnforcementOptions;
+  readonly #informers: Informers;
+  readonly #client: Client;
+  readonly #admitted = new AdmittedPods();
+  readonly #stopping = new AbortController();
+  readonly #backoff: Backoff;
+  #running: Promise<void> = Promise.resolve();
+  /** Number of the newest state that must be applied, and of the one that is. */
+  #wanted = 0;
+  #applied = 0;
+  #wake: () => void = () => {};
+  #waiters: { readonly version: number; resolve(): void }[] = [];
+
+  constructor(options: EnforcementOptions, informers: Informers, client: Client) {
+    this.#options = options;
+    this.#informers = informers;
+    this.#client = client;
+    this.#backoff = new Backoff({ ...RETRY, random: options.random });
+  }
+
+  listen(owner: Disposables): void {
+    const change = (): void => this.#changed();
+    owner.use(this.#informers.of(networkPolicies).listen({ added: change, updated: change, deleted: change }));
+    owner.use(
+      this.#informers.of(pods).listen({
+        added: change,
+        updated: (pod, previous) => {
+          this.#admitted.reported(pod);
+          if (concernsPolicies(pod, previous)) this.#changed();
+        },
+        deleted: (pod) => {
+          this.#admitted.deleted(pod);
+          this.#changed();
+        },
+      }),
+    );
+    owner.use(
+      this.#informers.of(namespaces).listen({
+        added: change,
+        updated: (namespace: Namespace, previous: Namespace) => {
+          if (!deepEqual(namespace.metadata.labels, previous.metadata.labels)) this.#changed();
+        },
+        deleted: change,
+      }),
+    );
+  }
+
+  start(): void {
+    this.#running = this.#run(this.#stopping.signal);
+  }
+
+  async stop(): Promise<void> {
+    this.#stopping.abort();
+    await this.#running;
+  }
+
+  async applyNow(): Promise<void> {
+    const version = this.#wanted;
+    const { written } = await this.#options.clock.external(this.#options.enforcer.apply(this.#model()));
+    this.#applied = version;
+    if (written > 0) this.#options.log.debug("Applied network policies", { written });
+    for (const waiter of this.#waiters) if (waiter.version <= version) waiter.resolve();
+    this.#waiters = this.#waiters.filter((waiter) => waiter.version > version);
+  }
+
+  async admitPod(pod: Pod, addresses: readonly string[]): Promise<void> {
+    if (pod.spec?.hostNetwork === true || addresses.length === 0 || this.#isApplied(pod, addresses)) return;
+    const { log } = this.#options;
+    const { namespace = "", name } = pod.metadata;
+    await this.#within(POLICY_REQUEST_TIMEOUT_MS, (signal) => this.#catchUp(namespace, signal)).catch((error: unknown) =>
+      log.debug("Requesting network policies for a new Pod failed", { namespace, error }),
+    );
+    this.#admitted.admit(pod, addresses);
+    this.#changed();
+    // Without any policy nothing is forbidden, and the address is written meanwhile.
+    if (this.#informers.of(networkPolicies).list().length === 0) return;
+    const isApplied = new Promise<void>((resolve) => this.#waiters.push({ version: this.#wanted, resolve }));
+    await this.#within(ADMISSION_TIMEOUT_MS, (signal) => Promise.race([isApplied, rejectedBy(signal)])).catch(() => {
+      if (!this.#stopping.signal.aborted) log.warn("Applying network policies of a new Pod takes long", { pod: `${namespace}/${name}` });
+    });
+  }
+
+  /** For all but the first container of a Pod. */
+  #isApplied(pod: Pod, addresses: readonly string[]): boolean {
+    const known = this.#informers.of(pods).get(pod.metadata);
+    const reported = known?.status?.podIPs?.map(({ ip }) => ip) ?? [];
+    return (
+      this.#applied === this.#wanted && known?.metadata.uid === pod.metadata.uid && addresses.every((address) => reported.includes(address))
+    );
+  }
+
+  /** Waits until the informer has the policies that exist now: it may be behind the request that created one before the Pod. */
+  async #catchUp(namespace: string, signal: AbortSignal): Promise<void> {
+    const informer = this.#informers.of(networkPolicies);
+    const { items } = await this.#client.list(networkPolicies, { namespace, signal });
+    for (const { metadata } of items) {
+      const known = informer.get(metadata)?.metadata.resourceVersion;
+      if (known !== metadata.resourceVersion) await informer.reached(metadata.resourceVersion ?? "", signal);
+    }
+  }
+
+  /** Aborts the operation after `limitMs`, or when this stops. */
+  async #within<T>(limitMs: number, operation: (signal: AbortSignal) => Promise<T>): Promise<T> {
+    const limit = new AbortController();
+    const timer = this.#options.clock.sleep(limitMs, limit.signal).then(
+      () => limit.abort(new Error(`No answer within ${limitMs} ms`)),
+      () => {}, // Done in time.
+    );
+    try {
+      return await operation(anySignal(limit.signal, this.#stopping.signal) ?? limit.signal);
+    } finally {
+      limit.abort();
+      await timer;
+    }
+  }
+
+  #changed(): void {
+    this.#wanted++;
+    this.#wake();
+  }
+
+  #model(): PolicyModel {
+    return computeModel({
+      nodeName: this.#options.nodeName,
+      policies: this.#informers.of(networkPolicies).list(),
+      ...this.#admitted.withAdmitted(this.#informers.of(pods).list()),
+      namespaces: this.#informers.of(namespaces).list(),
+    });
+  }
+
+  async #run(signal: AbortSignal): Promise<void> {
+    const { enforcer, clock, log } = this.#options;
+    while (!signal.aborted) {
+      try {
+        if (this.#applied < this.#wanted) await this.applyNow();
+        else if (!(await this.#wakened(signal)) && !signal.aborted && !(await clock.external(enforcer.isIntact()))) {
+          log.warn("Rules of network policies were removed and are written again");
+          await this.applyNow();
+        }
+        this.#backoff.reset();
+      } catch (error) {
+        const delayMs = this.#backoff.next();
+        log.error("Applying network policies failed and is retried", { error, delayMs });
+        this.#wanted++;
+        await clock.sleep(delayMs, signal).catch(() => {}); // Stopping.
+      }
+    }
+  }
+
+  /** Whether something changed; false after the interval between checks. */
+  async #wakened(signal: AbortSignal): Promise<boolean> {
+    const awake = new AbortController();
+    this.#wake = () => awake.abort();
+    if (this.#applied < this.#wanted) return true;
+    const either = anySignal(signal, awake.signal) ?? signal;
+    const isWoken = await this.#options.clock.sleep(CHECK_INTERVAL_MS, either).then(
+      () => false,
+      () => true,
+    );
+    this.#wake = () => {};
+    return isWoken;
+  }
+}
+
+/** Whether a change of the Pod can change rules: labels, addresses, the end of the Pod, its node and ports. */
+function concernsPolicies(pod: Pod, previous: Pod): boolean {
+  const seen = ({ metadata, spec, status }: Pod): readonly unknown[] => [
+    metadata.labels,
+    metadata.uid,
+    spec?.nodeName,
+    spec?.containers?.map(({ ports }) => ports),
+    status?.podIP,
+    status?.podIPs,
+    status?.phase === "Succeeded" || status?.phase === "Failed",
+  ];
+  return !deepEqual(seen(pod), seen(previous));
+}
+
+function rejectedBy(signal: AbortSignal): Promise<never> {
+  return new Promise((_resolve, reject) => void onAbort(signal, () => reject(signal.reason as Error)));
+}
