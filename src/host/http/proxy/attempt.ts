@@ -70,18 +70,22 @@ export interface Attempt {
 
 /** Throws if Node refuses the method, the target or a header. */
 export function attemptHttp1(pool: Http1Pool, options: AttemptRequest, events: AttemptEvents): Attempt {
-  const { policy, body, upgradeTo } = options;
-  const headers = [...options.headers];
+  const { policy, body, upgradeTo, method, host } = options;
+  const headers = options.headers.slice();
   if (upgradeTo !== undefined) headers.push("connection", "upgrade", "upgrade", upgradeTo);
   if (body === "unknown") headers.push("transfer-encoding", "chunked");
-  else if (body === "none" && expectsBody(options.method)) headers.push("content-length", "0");
+  else if (body === "none" && expectsBody(method)) headers.push("content-length", "0");
+  const isTls = policy.protocol === "https";
   const request = pool.send({
-    ...options,
+    endpoint: options.endpoint,
+    isTls,
+    method,
+    target: options.target,
     headers,
-    isTls: policy.protocol === "https",
     timeoutMs: policy.responseTimeoutMs,
+    isRepeatable: options.isRepeatable,
     isUpgrade: upgradeTo !== undefined,
-    serverName: /^[\d.[]/.test(options.host) ? "" : options.host,
+    serverName: isTls && !/^[\d.[]/.test(host) ? host : "",
   });
   return new Http1Attempt(request, options, events);
 }

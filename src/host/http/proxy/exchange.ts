@@ -115,8 +115,14 @@ export class Exchange {
     this.#attempts++;
     const client = this.#client;
     const { policy, target } = decision;
+    // Written out: this runs for every request, and spreading objects costs.
     const request: AttemptRequest = {
-      ...{ endpoint, target, policy, headers: this.#headers, method: client.method, host: client.host },
+      endpoint,
+      target,
+      policy,
+      headers: this.#headers,
+      method: client.method,
+      host: client.host,
       body: !client.hasBody ? "none" : client.bodyBytes === undefined ? "unknown" : "length",
       isRepeatable: this.#isRepeatable(),
       upgradeTo: client.upgrade?.protocol,
@@ -179,7 +185,6 @@ export class Exchange {
     body.on("error", () => this.#cut());
     if (this.#isOver) return void body.destroy();
     this.#status = status;
-    answer.setIdleTimeout(decision.policy.idleTimeoutMs);
     const headers = answerHeaders(answer.rawHeaders, decision.answerHeaders(endpoint));
     if (this.#context.isStopping && client.version !== "2.0") headers.push("connection", "close");
     try {
@@ -203,8 +208,12 @@ export class Exchange {
       },
     );
     body.on("close", () => void (!answer.isComplete() && this.#cut()));
-    // The head goes with the first bytes of the body, which mostly came with it; of a stream that is silent it goes alone.
-    setImmediate(() => void (this.#sentBytes === 0 && !this.#isOver && client.flushHead()));
+    // Most answers are over by then. Of a stream that is silent, the head goes without the first bytes of the body.
+    setImmediate(() => {
+      if (this.#isOver) return;
+      answer.setIdleTimeout(decision.policy.idleTimeoutMs);
+      if (this.#sentBytes === 0) client.flushHead();
+    });
   }
 
   /** The endpoint ended its answer early: the client must see that it is incomplete. */

@@ -74,8 +74,7 @@ export class Http1Pool {
   send({ endpoint, isTls, method, target, headers, timeoutMs, isRepeatable, isUpgrade, serverName }: PooledRequest): ClientRequest {
     const { address, port } = endpoint;
     const agent = isTls ? this.#secure : this.#plain;
-    const name = agent.getName({ host: address, port, ...(isTls ? { servername: serverName } : {}) });
-    if (!isRepeatable) closeStale(agent, name);
+    if (!isRepeatable) closeStale(agent, agent.getName({ host: address, port, ...(isTls ? { servername: serverName } : {}) }));
     const options: RequestOptions = {
       host: address,
       port,
