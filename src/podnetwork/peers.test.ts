@@ -56,10 +56,13 @@ test("a Pod CIDR outside of the cluster's, of this node or of an older node is n
     peers.map(({ name }) => name),
     ["zearly"],
   );
-  deepEqual([...problems].toSorted(), [
-    ["everything", "its Pod CIDR 0.0.0.0/0 is not within 10.244.0.0/16"],
-    ["late", "its Pod CIDR 10.244.7.0/24 overlaps that of node zearly"],
-    ["mine", "its Pod CIDR 10.244.0.128/25 overlaps that of node one"],
-    ["outside", "its Pod CIDR 10.1.0.0/24 is not within 10.244.0.0/16"],
-  ]);
+  deepEqual(
+    [...problems].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [
+      ["everything", "its Pod CIDR 0.0.0.0/0 is not within 10.244.0.0/16"],
+      ["late", "its Pod CIDR 10.244.7.0/24 overlaps that of node zearly"],
+      ["mine", "its Pod CIDR 10.244.0.128/25 overlaps that of node one"],
+      ["outside", "its Pod CIDR 10.1.0.0/24 is not within 10.244.0.0/16"],
+    ],
+  );
 });

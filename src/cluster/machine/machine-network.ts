@@ -8,6 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import { fileExists, joinPath, readWhole, removeFile } from "../../host/files/files.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
 import type { RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
+import { cniBinaryDirectory } from "../../kubelet/machine/containerd/own-containerd.ts";
 import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
 import { allowApiServerAccess, type ApiServerAccess } from "../../kubelet/machine/network/api-server-access.ts";
 import { bridgeName, gatewayOf, prepareNetwork, removeConfiguration, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
@@ -48,7 +49,7 @@ type UsedRuntime = Pick<Extract<RuntimeChoice, { readonly is: "there" }>, "endpo
 export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: MachineNetworkOptions): Promise<MachineNetwork> {
   const { home } = options;
   const places = networkPaths(home);
-  if (isOwn) return makeNetwork(options, places.cniConfigDirectory);
+  if (isOwn) return makeNetwork(options, { configDirectory: places.cniConfigDirectory, hasBandwidth: await hasBandwidthPlugin() });
   const { use, another, abandoned, configDirectory = places.cniConfigDirectory } = await lookAt(endpoint, options);
   if (another !== undefined) throw takenError(endpoint, await describeNetwork(another, options));
   for (const { bridge, addressDirectory } of abandoned)
@@ -60,7 +61,7 @@ export async function startNetwork({ endpoint, isOwn }: UsedRuntime, options: Ma
     return { remove: () => Promise.resolve() };
   }
   await recordConfiguration(home, configDirectory);
-  return makeNetwork(options, configDirectory);
+  return makeNetwork(options, { configDirectory });
 }
 
 /** A runtime with another cluster's network. */
@@ -92,8 +93,16 @@ export async function removeForeignConfiguration(home: ClusterHome): Promise<str
   return wasThere ? configDirectory : undefined;
 }
 
-async function makeNetwork({ home, podNetwork }: MachineNetworkOptions, configDirectory: string): Promise<MachineNetwork> {
-  const network = { ...networkPaths(home), configDirectory };
+/** Of the directory that our own containerd uses; other runtimes may have another. */
+function hasBandwidthPlugin(): Promise<boolean> {
+  return fileExists(joinPath(cniBinaryDirectory(), "bandwidth"));
+}
+
+async function makeNetwork(
+  { home, podNetwork }: MachineNetworkOptions,
+  chosen: { readonly configDirectory: string; readonly hasBandwidth?: boolean },
+): Promise<MachineNetwork> {
+  const network = { ...networkPaths(home), ...chosen };
   const isOwnRoute: PodCidrOptions["isOwnRoute"] = ({ metric }) => metric === routeMetric(kernelOwner(home));
   const { clusterCidr, podCidr } =
     podNetwork ?? (await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge, isOwnRoute }));

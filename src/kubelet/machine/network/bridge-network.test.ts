@@ -48,6 +48,16 @@ test("the CNI configuration has a bridge with addresses in the cluster's directo
   equal(cniFileName("k8-x"), "10-k8-x.conflist");
 });
 
+test("bandwidth annotations are passed to the bandwidth plugin where it is installed", () => {
+  const network = { bridge: "k8-x", podCidr: "10.244.3.0/24", addressDirectory: "/data/addresses" };
+  const pluginsOf = (text: string) => (JSON.parse(text) as { readonly plugins: readonly { readonly type: string }[] }).plugins;
+  deepEqual(pluginsOf(cniConfiguration({ ...network, hasBandwidth: true })).at(-1), {
+    type: "bandwidth",
+    capabilities: { bandwidth: true },
+  });
+  equal(pluginsOf(cniConfiguration(network)).at(-1)?.type, "portmap");
+});
+
 test("all rules of a network carry its name", () => {
   deepEqual(
     rulesOf({ bridge: "k8-x", podCidr: "10.1.2.0/24", clusterCidr: "10.1.0.0/16" }).map(({ table, listed }) => `${table} ${listed}`),

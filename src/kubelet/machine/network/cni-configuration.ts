@@ -1,6 +1,6 @@
 /**
  * The CNI configuration of a cluster's Pod network: one bridge per cluster and node, addresses of the node's podCIDR, allocated in the
- * cluster's own directory, and hostPorts. Runtimes add the loopback of each Pod themselves.
+ * cluster's own directory, hostPorts, and bandwidth limits. Runtimes add the loopback of each Pod themselves.
  *
  * Masquerading is not done by the bridge plugin: it creates a chain and runs iptables several times per Pod, which costs more than the rest
  * of its network; one rule for the whole bridge suffices (bridge-network.ts).
@@ -15,12 +15,14 @@ export interface PodNetwork {
   readonly clusterCidr?: string;
   /** Directory of allocated addresses. */
   readonly addressDirectory: string;
+  /** True if the bandwidth plugin is installed: annotations of Pods limit their traffic. */
+  readonly hasBandwidth?: boolean;
 }
 
 /** Supported by all plugins and runtimes of the last years; newer versions add nothing needed here. */
 const CNI_VERSION = "0.4.0";
 
-export function cniConfiguration({ bridge, podCidr, addressDirectory }: PodNetwork): string {
+export function cniConfiguration({ bridge, podCidr, addressDirectory, hasBandwidth = false }: PodNetwork): string {
   const configuration = {
     cniVersion: CNI_VERSION,
     name: bridge,
@@ -38,6 +40,8 @@ export function cniConfiguration({ bridge, podCidr, addressDirectory }: PodNetwo
         ipam: { type: "host-local", ranges: [[{ subnet: podCidr }]], routes: [{ dst: "0.0.0.0/0" }], dataDir: addressDirectory },
       },
       { type: "portmap", capabilities: { portMappings: true } },
+      // For kubernetes.io/ingress-bandwidth and egress-bandwidth; does nothing for Pods without.
+      ...(hasBandwidth ? [{ type: "bandwidth", capabilities: { bandwidth: true } }] : []),
     ],
   };
   return `${JSON.stringify(configuration, undefined, 2)}\n`;
