@@ -49,7 +49,10 @@ test("gRPC calls, errors, trailers and streams in both directions go through the
   await using server = await startGrpcServer();
   const endpoints = [await refusingEndpoint(), { address: "127.0.0.1", port: server.port }];
   await using scene = await ProxyScene.start({ endpoints, policy: { protocol: "h2c" } });
-  const client = new Client(`127.0.0.1:${scene.httpsPort}`, credentials.createSsl(Buffer.from(scene.certificate.authority)));
+  const client = new Client(`127.0.0.1:${scene.httpsPort}`, credentials.createSsl(Buffer.from(scene.certificate.authority)), {
+    // Node 26 refuses an address as the name in a TLS handshake.
+    "grpc.ssl_target_name_override": "localhost",
+  });
   try {
     const call = (text: string) =>
       new Promise<unknown>((resolve) => {

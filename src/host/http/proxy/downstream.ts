@@ -200,6 +200,11 @@ export class Http1Downstream implements Downstream {
   }
 }
 
+/** Value of an Upgrade header. */
+export function isHttp2Offer(protocol: string | undefined): boolean {
+  return protocol !== undefined && /^h2c?$/i.test(protocol);
+}
+
 /** A request to switch protocols. If the answer is an ordinary one, the connection is closed after it: Node does not read on. */
 export class UpgradeDownstream extends Http1Downstream {
   readonly upgrade: Downstream["upgrade"];
@@ -215,7 +220,7 @@ export class UpgradeDownstream extends Http1Downstream {
     response.on("finish", () => socket.destroySoon());
     const protocol = request.headers.upgrade ?? "";
     // HTTP/2 is agreed on by ALPN; an offer to switch to it may be ignored.
-    this.upgrade = /^h2c?$/i.test(protocol) ? undefined : { protocol, socket, head };
+    this.upgrade = isHttp2Offer(protocol) ? undefined : { protocol, socket, head };
   }
 }
 

@@ -283,7 +283,7 @@ describe("switching protocols", () => {
     await using backend = await echo();
     await using scene = await ProxyScene.start({ endpoints: [backend.endpoint] });
     const raw = await scene.raw(
-      "GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
+      "GET /x HTTP/1.1\r\nHost: a\r\nConnection: Upgrade, HTTP2-Settings, close\r\nUpgrade: h2c\r\nHTTP2-Settings: AAMAAABk\r\n\r\n",
     );
     match(raw, /^HTTP\/1\.1 200 OK\r\n[^]*"url":"\/x"/);
   });

@@ -4,7 +4,7 @@
  * on (contract.ts).
  */
 import { constants, randomBytes } from "node:crypto";
-import type { Server } from "node:http";
+import type { IncomingMessage, Server } from "node:http";
 import type { Http2Server, IncomingHttpHeaders, ServerHttp2Session, ServerHttp2Stream } from "node:http2";
 import type { Server as SecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
@@ -14,7 +14,7 @@ import { createHttp2Server, createHttpServer, createHttpsServer, handleHttp1 } f
 import * as limit from "../limits.ts";
 import { ListenError } from "../server.ts";
 import type { ProxyEndpoint, ProxyHandler } from "./contract.ts";
-import { Http1Downstream, Http2Downstream, UpgradeDownstream, type Downstream } from "./downstream.ts";
+import { Http1Downstream, Http2Downstream, isHttp2Offer, UpgradeDownstream, type Downstream } from "./downstream.ts";
 import { startExchange, type Exchange, type ExchangeContext } from "./exchange.ts";
 import { Http1Pool } from "./http1-pool.ts";
 import { Http2Pool } from "./http2-pool.ts";
@@ -267,6 +267,8 @@ const HTTP_OPTIONS = {
   noDelay: true,
   keepAlive: true,
   keepAliveInitialDelay: limit.TCP_KEEPALIVE_MS,
+  // Java's client offers HTTP/2 with every request. Node before 22.21 ignores this and detaches the connection (downstream.ts).
+  shouldUpgradeCallback: ({ headers }: IncomingMessage) => !isHttp2Offer(headers.upgrade),
 } as const;
 
 /** 32 hexadecimal digits: random for the process, then counted. Random ones for each request would cost a system call. */
