@@ -19,7 +19,7 @@ import type { UpOptions } from "./up-options.ts";
 import { addContext, type AddedContext } from "./kubeconfig/user-contexts.ts";
 
 /** Components that this version does not implement yet. */
-const NOT_YET = ["service proxy", "DNS", "dashboard"];
+const NOT_YET = ["dashboard"];
 
 /** Runs until cancelled; with --detach, until the background process is ready. */
 export async function runCluster(options: UpOptions, io: Io): Promise<void> {

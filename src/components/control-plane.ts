@@ -33,7 +33,7 @@ import { startNodesPart, type NodesConfig, type NodesPart } from "./simulated-no
 import { serveStore } from "./store/serve-store.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pki } from "../pki/pki.ts";
-import { dnsServiceIpv4, kubernetesServiceIpv4 } from "./api-server/serving-tls.ts";
+import { dnsServiceIpv4 } from "./api-server/serving-tls.ts";
 import { silentSteps, type Steps } from "../cli/framework/progress.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLeaderElectedScheduler, type LeaderElectedScheduler } from "./scheduler.ts";
 import type { StoreConfig } from "../config/store-config.ts";
@@ -71,8 +71,8 @@ export interface ClusterPartsOptions {
 /** What a node needs of the cluster. */
 export interface NodeContext {
   transportFor(identity: IdentityName, userAgent: string): Transport;
-  /** Cluster IP of the Service "kubernetes", and the API server's address for Pods. Absent: Pods cannot reach it. */
-  readonly apiServer?: { readonly clusterIp: string; readonly target: AdvertisedAddress };
+  /** The API server's address for Pods, the endpoint of the Service "kubernetes". Absent: Pods cannot reach it. */
+  readonly apiServer?: { readonly target: AdvertisedAddress };
   /** Cluster IP of the Service kube-system/kube-dns. Absent: the range of cluster IPs has no IPv4 address for it. */
   readonly clusterDns?: string;
   /** Default: cluster.local. */
@@ -139,7 +139,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   late.nodes = nodes;
   const { pki } = server.certificates;
   const clusterDns = dnsServiceIpv4(apiServer.api.serviceClusterIpRange);
-  const reached = { ...podsReach(apiServer, server.door?.advertised), ...(clusterDns === undefined ? {} : { clusterDns }) };
+  const reached = { ...podsReach(server.door?.advertised), ...(clusterDns === undefined ? {} : { clusterDns }) };
   const nodeContext = { transportFor, ...reached, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
   const electionOptions = { clock, log, isFenced: config.driver === "etcd" };
@@ -189,11 +189,8 @@ async function startServer(store: Store, { listens, apiServer }: ClusterPartsOpt
   return { ...server, door: server.part, certificates: server.part };
 }
 
-function podsReach({ api }: ApiServerOptions, target: AdvertisedAddress | undefined): Pick<NodeContext, "apiServer"> {
-  const clusterIp = kubernetesServiceIpv4(api.serviceClusterIpRange);
-  return clusterIp === undefined || target === undefined || parseIp(target.address)?.family !== 4
-    ? {}
-    : { apiServer: { clusterIp, target } };
+function podsReach(target: AdvertisedAddress | undefined): Pick<NodeContext, "apiServer"> {
+  return target === undefined || parseIp(target.address)?.family !== 4 ? {} : { apiServer: { target } };
 }
 
 function disposableStore(store: Store): Store & AsyncDisposable {

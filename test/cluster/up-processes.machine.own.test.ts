@@ -12,6 +12,7 @@ import { realClock } from "../../src/host/real-clock.ts";
 import { becomes } from "../../src/testing/becomes.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 import { aDeployment } from "../../src/testing/clients/manifests.ts";
+import { networkComponents } from "../../src/components/network/all.ts";
 import { needs } from "../../src/testing/needs.ts";
 import { aRealContainer, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../../src/testing/servers/real-cluster.ts";
 import type { ClusterRecord } from "../../src/cluster/home/cluster-record.ts";
@@ -65,11 +66,11 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     const own = parts.filter(({ process }) => process !== undefined);
     deepEqual(
       own.map(({ name }) => name),
-      ["API server", "controllers", "scheduler", "node"],
+      ["API server", "controllers", "scheduler", "node", ...networkComponents.map(({ name }) => name)],
     );
     for (const { process } of own) ok(process !== undefined && isAlive(process));
     match((await cluster.k8ts("status")).stdout, /controllers: +running\n/);
-    match((await cluster.k8ts("status")).stdout, /processes: +API server \d+, controllers \d+, scheduler \d+, node \d+\n/);
+    match((await cluster.k8ts("status")).stdout, /processes: +API server \d+, controllers \d+, scheduler \d+, node \d+/);
     match((await cluster.k8ts("logs", "kubelet")).stdout, /^registered node \S+ with https:/m);
     match((await cluster.k8ts("logs", "apiserver")).stdout, /^listening on https:/m);
   });

@@ -47,7 +47,7 @@ test("`k8ts up` prints each step with its duration, the components and next step
     "  controllers: 1 running",
     "  scheduler: default-scheduler",
     "  nodes: 2 simulated",
-    "Not implemented yet: service proxy, DNS, dashboard",
+    "Not implemented yet: dashboard",
     'kubectl\'s current context is "k8ts" (in ROOT/kube/config)',
     "Try:",
     "  kubectl get nodes",

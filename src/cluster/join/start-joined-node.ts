@@ -71,7 +71,7 @@ export async function startJoinedNode(options: JoinOptions, running: RunningHome
   const nodeContext: NodeContext = {
     // Components share the node's certificate: RBAC grants nodes what they need (decision 0033).
     transportFor: (_identity, userAgent) => transports.of(userAgent),
-    ...apiServerAccess(settings, target),
+    ...apiServerAccess(target),
     ...(settings.clusterDns === undefined ? {} : { clusterDns: settings.clusterDns }),
     ...(settings.clusterDomain === undefined ? {} : { clusterDomain: settings.clusterDomain }),
     pki: { authority: join.authority, makeNodeServingCertificate: () => certificate },
@@ -178,12 +178,6 @@ async function ownAddress(target: ServerAddress): Promise<string> {
   return (isLocal ? reachableAddress() : source) ?? source ?? "127.0.0.1";
 }
 
-/** Pods reach the server by the cluster IP of the Service "kubernetes". */
-function apiServerAccess(
-  { kubernetesServiceIp: clusterIp }: ClusterNetworkSettings,
-  target: ServerAddress,
-): Pick<NodeContext, "apiServer"> {
-  return clusterIp === undefined || parseIp(target.address)?.family !== 4 || target.address.startsWith("127.")
-    ? {}
-    : { apiServer: { clusterIp, target } };
+function apiServerAccess(target: ServerAddress): Pick<NodeContext, "apiServer"> {
+  return parseIp(target.address)?.family !== 4 || target.address.startsWith("127.") ? {} : { apiServer: { target } };
 }

@@ -38,7 +38,7 @@ export interface MachineNetwork {
   readonly bridge?: string;
   /** CNI configuration of the container runtime. */
   readonly cniConfigFile?: string;
-  /** Routes the cluster IP of the Service "kubernetes" to the API server. Absent: the network is not managed by k8ts. */
+  /** Lets Pods reach the API server. Absent: the network is not managed by k8ts. */
   allowApiServer?(access: Omit<ApiServerAccess, "bridge">): Promise<void>;
   remove(): Promise<void>;
 }

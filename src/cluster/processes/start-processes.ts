@@ -46,7 +46,7 @@ import {
   type PodNetworkPart,
   type PreparedMachine,
 } from "../machine/prepare-machine.ts";
-import { dnsServiceIpv4, kubernetesServiceIpv4 } from "../../components/api-server/serving-tls.ts";
+import { dnsServiceIpv4 } from "../../components/api-server/serving-tls.ts";
 import { formatFlagArguments } from "../../cli/framework/format-flags.ts";
 import { cleanUpNetworkComponents, networkFlags } from "../../components/network/start-network-components.ts";
 import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
@@ -96,7 +96,7 @@ export async function startProcesses(
   );
   const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
   const nodeStart = { options, context, door, supervise, owner: starting };
-  if (network !== undefined) await allowApiServer(network, options, { serving, url: door.url });
+  if (network !== undefined) await allowApiServer(network, { serving, url: door.url });
   const started = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
   const firstNode = started === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName;
@@ -257,15 +257,13 @@ function administratorTransport({ door, context: { clock, log } }: NodeStart): H
   return httpsTransport(connection, { clock, log, userAgent: K8TS_AGENT });
 }
 
-/** Pods reach the server by the cluster IP of the Service "kubernetes". */
 async function allowApiServer(
   network: PodNetworkPart,
-  { apiServer: { api } }: UpOptions,
   { serving, url }: { readonly serving: ServingConfig; readonly url: string },
 ): Promise<void> {
-  const [clusterIp, address] = [kubernetesServiceIpv4(api.serviceClusterIpRange), advertisedAddress(serving)];
-  if (clusterIp === undefined || address === undefined || parseIp(address)?.family !== 4) return;
-  await network.allowApiServer?.({ clusterIp, target: { address, port: Number(new URL(url).port) } });
+  const address = advertisedAddress(serving);
+  if (address === undefined || parseIp(address)?.family !== 4) return;
+  await network.allowApiServer?.({ target: { address, port: Number(new URL(url).port) } });
 }
 
 async function startNode(

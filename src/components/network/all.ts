@@ -4,5 +4,6 @@ import { ingress } from "./ingress.ts";
 import type { NetworkComponent } from "./network-component.ts";
 import { networkPolicy } from "./network-policy.ts";
 import { podNetwork } from "./pod-network.ts";
+import { proxy } from "./proxy.ts";
 
-export const networkComponents: readonly NetworkComponent[] = [podNetwork, networkPolicy, dns, ingress];
+export const networkComponents: readonly NetworkComponent[] = [podNetwork, networkPolicy, proxy, dns, ingress];

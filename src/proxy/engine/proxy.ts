@@ -20,6 +20,7 @@ import type { Applier, ApplierOptions, ProxyMode } from "../appliers/applier.ts"
 import type { ModelSettings } from "../compute-model.ts";
 import { listenAddresses } from "../listen-addresses.ts";
 import type { HealthCheck, ProxyModel } from "../model.ts";
+import { enableBridgeNetfilter } from "./bridge-netfilter.ts";
 import { cleanUpOtherModes, openMode } from "./choose-mode.ts";
 import { Conntrack } from "./conntrack.ts";
 import { HealthCheckServers } from "./health-check-servers.ts";
@@ -67,12 +68,19 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   await using starting = new Disposables();
   const context = { owner, namespace, options: applierOptions, clock, log, ...(podBridge === undefined ? {} : { podBridge }) };
   const { mode, applier } = await clock.external(openMode({ ...options, requested: options.mode }, context));
+  if (podBridge !== undefined && mode.name !== "userspace") await clock.external(prepareBridge(options));
   const proxy = starting.use(new Proxy(options, mode, applier));
   await proxy.firstApplied();
   // After the first apply: until then the rules of another mode carry the traffic.
   await clock.external(cleanUpOtherModes({ modes: options.modes, current: mode.name, log }, context));
   starting.move();
   return proxy;
+}
+
+async function prepareBridge({ namespace, warn }: ProxyOptions): Promise<void> {
+  const problem = await enableBridgeNetfilter(namespace);
+  if (problem !== undefined)
+    warn(`Pods may not reach Pods of the same node by cluster IPs; load the kernel module br_netfilter: ${problem}`);
 }
 
 export class Proxy implements AsyncDisposable {

@@ -2,7 +2,7 @@ import { deepEqual, equal, match, notEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { parseMounts } from "../../../host/kernel/mount-table.ts";
 import { parseRoutes } from "../../../host/network/network-links.ts";
-import { apiServerRules } from "./api-server-access.ts";
+import { apiServerRule } from "./api-server-access.ts";
 import { bridgeName, claimedRanges, pluginRules, rulesOf, servicesChain } from "./bridge-network.ts";
 import { cniConfiguration, cniFileName } from "./cni-configuration.ts";
 import { deletionOf, wordsOf } from "./rule-arguments.ts";
@@ -70,18 +70,9 @@ test("all rules of a network carry its name", () => {
   );
 });
 
-test("API server rules translate the cluster IP for Pods and for this machine only", () => {
-  const access = { bridge: "k8-x", clusterIp: "10.96.0.1", target: { address: "10.1.2.1", port: 6443 } };
-  const comment = "-m comment --comment k8ts:k8-x";
-  deepEqual(
-    apiServerRules(access).map(({ table, listed }) => `${table} ${listed}`),
-    [
-      `nat -A K8TS-SVC-k8-x -d 10.96.0.1/32 -p tcp -m tcp --dport 443 ${comment} -j DNAT --to-destination 10.1.2.1:6443`,
-      `nat -A PREROUTING -d 10.96.0.1/32 -i k8-x ${comment} -j K8TS-SVC-k8-x`,
-      `nat -A OUTPUT -d 10.96.0.1/32 ${comment} -j K8TS-SVC-k8-x`,
-      `filter -A INPUT -d 10.1.2.1/32 -i k8-x -p tcp -m tcp --dport 6443 ${comment} -j ACCEPT`,
-    ],
-  );
+test("the rule for the API server accepts packets of Pods to it", () => {
+  const { table, listed } = apiServerRule({ bridge: "k8-x", target: { address: "10.1.2.1", port: 6443 } });
+  equal(`${table} ${listed}`, "filter -A INPUT -d 10.1.2.1/32 -i k8-x -p tcp -m tcp --dport 6443 -m comment --comment k8ts:k8-x -j ACCEPT");
 });
 
 test("servicesChain has at most 28 characters", () => {

@@ -125,7 +125,7 @@ function commentOf(bridge: string): string {
   return `${COMMENT_PREFIX}${bridge}`;
 }
 
-/** The network's chain in the table "nat". Chains have names of at most 28 characters. */
+/** Chain in the table "nat" of versions without a service proxy, removed with the network. Chains have names of at most 28 characters. */
 export function servicesChain(bridge: string): string {
   return `K8TS-SVC-${bridge}`;
 }
