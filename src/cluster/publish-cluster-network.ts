@@ -1,5 +1,5 @@
 /**
- * Publishes the network settings of the cluster in the ConfigMap kube-system/cluster-network, where joined nodes read them: they need the
+ * Prepares a cluster for joining nodes: creates their roles and bindings, and publishes the network settings of the cluster in the ConfigMap kube-system/cluster-network, where joined nodes read them: they need the
  * range of all Pods, and the addresses of the API server and of DNS for their own Pods.
  */
 import { configMaps } from "../api/core/v1/config-map.ts";
@@ -7,6 +7,7 @@ import { CLUSTER_NETWORK, type ClusterNetworkSettings } from "../api/node-joinin
 import type { Transport } from "../api/machinery/transport.ts";
 import { dnsServiceIpv4, kubernetesServiceIpv4 } from "../components/api-server/serving-tls.ts";
 import type { Steps } from "../cli/framework/progress.ts";
+import { createJoiningPermissions } from "../client/create-joining-permissions.ts";
 import { createClient } from "../client/rest-client.ts";
 
 export interface PublishedNetwork {
@@ -33,7 +34,9 @@ function settingsOf({ serviceClusterIpRange, clusterCidr, clusterDomain }: Publi
 }
 
 async function publish(transport: Transport, settings: ClusterNetworkSettings): Promise<void> {
-  await createClient(transport).apply(
+  const client = createClient(transport);
+  await createJoiningPermissions(client);
+  await client.apply(
     configMaps,
     { apiVersion: "v1", kind: "ConfigMap", metadata: CLUSTER_NETWORK, data: { ...settings } },
     { fieldManager: "k8ts", force: true },

@@ -6,7 +6,6 @@ import { flowControl } from "./flow-control.ts";
 import { kubernetesService } from "./kubernetes-service.ts";
 import { legacyTokenTracking } from "./legacy-token-tracking.ts";
 import { namespaces } from "./namespaces.ts";
-import { nodeJoining } from "./node-joining.ts";
 import { policy } from "./policy/policy.ts";
 import { priorityClasses } from "./priority-classes.ts";
 import { serviceCidr } from "./service-cidr.ts";
@@ -15,7 +14,6 @@ export const all: readonly BootstrapStep[] = [
   namespaces,
   policy,
   clusterInfoAccess,
-  nodeJoining,
   extensionAuthentication,
   legacyTokenTracking,
   flowControl,

@@ -6,6 +6,7 @@ import { Disposables } from "../../base/disposables.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { silentSteps } from "../../cli/framework/progress.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
+import { createJoiningPermissions } from "../../client/create-joining-permissions.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { makeTemporaryDirectory } from "../../host/files/private-files.ts";
 import { realClock } from "../../host/real-clock.ts";
@@ -36,7 +37,13 @@ describe("joining a cluster over HTTPS", () => {
 
   before(async () => {
     server = ends.use(await startTestApiServer({ controllers: CONTROLLERS }));
-    pins = publicKeyHashes((await sharedPki()).authority);
+    const pki = await sharedPki();
+    pins = publicKeyHashes(pki.authority);
+    const { certificate, key } = pki.pair("admin");
+    const credentials = { certificate: { certificate: { text: certificate }, key: { text: key } } };
+    const connection = { server: server.url, namespace: "default", authority: { text: pki.authority }, credentials };
+    await using transport = httpsTransport(connection, { clock: realClock, log: silentLogger, userAgent: "test" });
+    await createJoiningPermissions(createClient(transport));
     const options = { ttlMs: 3_600_000, usages: TOKEN_USAGES, groups: TOKEN_GROUPS };
     const { code } = await server.ask("POST", "/api/v1/namespaces/kube-system/secrets", tokenSecret(TOKEN, options, Date.now()));
     equal(code, 201);

@@ -6,6 +6,7 @@ import { nodeIdentity, type IdentityName } from "../../api/identities.ts";
 import { DEFAULT_NODE_TOKEN_GROUP } from "../../api/node-joining.ts";
 import { parsePemCertificates } from "../../api/machinery/x509/certificate.ts";
 import { p256Key } from "../../api/machinery/x509/p256-signer.ts";
+import { createJoiningPermissions } from "../../client/create-joining-permissions.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { driven } from "../../testing/driven.ts";
 import { startControlledServer, type ControlledServer } from "../../testing/servers/controlled-server.ts";
@@ -14,6 +15,12 @@ import { requestCertificate, type IssuedCertificate } from "./request-certificat
 const APPROVED_AND_SIGNED = ["csrapproving", "csrsigning"];
 const JOINING: IdentityName = { name: "system:bootstrap:abcdef", groups: ["system:bootstrappers", DEFAULT_NODE_TOKEN_GROUP] };
 const { name: commonName, groups: organizations } = nodeIdentity("worker");
+
+async function startJoinable(controllers: readonly string[]): Promise<ControlledServer> {
+  const server = await startControlledServer(controllers);
+  await driven(server.clock, createJoiningPermissions(createClient(server.transport())));
+  return server;
+}
 
 /** The certificate, or the message of the error. */
 function request({ server, clock }: ControlledServer, user: IdentityName): Promise<IssuedCertificate | string> {
@@ -30,7 +37,7 @@ function request({ server, clock }: ControlledServer, user: IdentityName): Promi
 
 for (const user of [JOINING, nodeIdentity("worker")]) {
   test(`the client certificate that ${user.name} requests is approved and signed automatically`, async () => {
-    await using server = await startControlledServer(APPROVED_AND_SIGNED);
+    await using server = await startJoinable(APPROVED_AND_SIGNED);
     const asked = request(server, user);
     await server.clock.advance(1_000);
     const issued = await asked;
@@ -42,14 +49,14 @@ for (const user of [JOINING, nodeIdentity("worker")]) {
 }
 
 test("a node cannot request the certificate of another one", async () => {
-  await using server = await startControlledServer(APPROVED_AND_SIGNED);
+  await using server = await startJoinable(APPROVED_AND_SIGNED);
   const asked = request(server, nodeIdentity("other"));
   await server.clock.advance(1_000);
   match(String(await asked), /forbidden: can only create a node CSR with CN=system:node:other$/);
 });
 
 test("a request that is not approved in time is rejected with the command that approves it", async () => {
-  await using server = await startControlledServer(["csrsigning"]);
+  await using server = await startJoinable(["csrsigning"]);
   const asked = request(server, JOINING);
   await server.clock.advance(70_000);
   match(
@@ -59,7 +66,7 @@ test("a request that is not approved in time is rejected with the command that a
 });
 
 test("a denied request is rejected with the reason", async () => {
-  await using server = await startControlledServer(["csrsigning"]);
+  await using server = await startJoinable(["csrsigning"]);
   const client = createClient(server.transport());
   const asked = request(server, JOINING);
   await server.clock.settle();
@@ -75,7 +82,7 @@ test("a denied request is rejected with the reason", async () => {
 });
 
 test("a request that is deleted before it is issued is rejected", async () => {
-  await using server = await startControlledServer(["csrsigning"]);
+  await using server = await startJoinable(["csrsigning"]);
   const client = createClient(server.transport());
   const asked = request(server, JOINING);
   await server.clock.settle();

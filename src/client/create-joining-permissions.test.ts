@@ -1,7 +1,10 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_NODE_TOKEN_GROUP } from "../../api/node-joining.ts";
-import { startGuardedServer } from "../testing/server.ts";
+import { DEFAULT_NODE_TOKEN_GROUP } from "../api/node-joining.ts";
+import { startGuardedServer } from "../apiserver/testing/server.ts";
+import { driven } from "../testing/driven.ts";
+import { createJoiningPermissions } from "./create-joining-permissions.ts";
+import { createClient } from "./rest-client.ts";
 
 const JOINING = { user: "system:bootstrap:abcdef", groups: ["system:bootstrappers", DEFAULT_NODE_TOKEN_GROUP] };
 const OTHER_TOKEN = { user: "system:bootstrap:abcdef", groups: ["system:bootstrappers"] };
@@ -35,6 +38,9 @@ const ROWS: readonly (readonly [who: object, verb: string, what: object, isAllow
 
 test("joining machines may request a certificate, and nodes may read what their network components need", async () => {
   await using server = await startGuardedServer();
+  await driven(server.clock, createJoiningPermissions(createClient(server.transport())));
+  // Existing ones are kept.
+  await driven(server.clock, createJoiningPermissions(createClient(server.transport())));
   const seen = await Promise.all(
     ROWS.map(async ([who, verb, what]) => {
       const spec = { ...who, resourceAttributes: { verb, ...what } };
