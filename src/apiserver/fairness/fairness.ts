@@ -17,6 +17,7 @@ import { OverloadError } from "../framework/overload.ts";
 import { ReadWriteStatistics } from "./read-write-statistics.ts";
 import { Ticket } from "./ticket.ts";
 import type { AdmitOptions, Seat } from "../framework/concurrency.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
 import { estimateWork, maxSeatsOf, type EstimateInputs, type WorkEstimate } from "./work-estimate.ts";
 
 /** Interval at which seats move between levels: upstream's. */
@@ -91,7 +92,7 @@ export class Fairness {
     // The objects may have changed while the body was received.
     const flow = classified.classifier === classifier ? classified : classifier.classify(request);
     const { level, statistics } = flow;
-    const ticket = new Ticket(flow, request, this.#estimate(request, flow), nowMs);
+    const ticket = new Ticket(flow, request, this.#estimate(request, flow, options.endpoint), nowMs);
     const reason = level.queueSet.start(ticket, nowMs);
     if (reason !== undefined) {
       if (!level.isExempt) statistics.waitOfRejected.observe(0);
@@ -108,8 +109,8 @@ export class Fairness {
     this.#alarm?.timer.abort(NOT_NEEDED);
   }
 
-  #estimate(request: FlowRequest, { level, statistics }: Flow): WorkEstimate {
-    const estimate = estimateWork(request, this.#options.estimate, level.seatsMax);
+  #estimate(request: FlowRequest, { level, statistics }: Flow, endpoint: Endpoint | undefined): WorkEstimate {
+    const estimate = estimateWork(request, this.#options.estimate, { endpoint, seatsMax: level.seatsMax });
     statistics.estimatedSeats.observe(maxSeatsOf(estimate));
     if (estimate.watchCount !== undefined) statistics.watchCount.observe(estimate.watchCount);
     return estimate;

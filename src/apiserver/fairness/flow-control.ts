@@ -45,14 +45,14 @@ export class FlowControl implements ConcurrencyGate {
 
   constructor(server: ServerContext) {
     this.#server = server;
-    const { clock, config, endpoints, log } = server;
+    const { clock, config, log } = server;
     this.fairness = new Fairness({
       clock,
       serverTotal: config.maxRequestsInFlight + config.maxMutatingRequestsInFlight,
       waitLimitMs: config.requestTimeoutMs / 4,
       estimate: {
-        objectCount: ({ group, version, plural }) => {
-          const cache = endpoints.find(group, version, plural)?.storage.cache;
+        objectCount: (endpoint) => {
+          const cache = endpoint?.storage.cache;
           return cache?.isLoaded === true ? cache.size : undefined;
         },
         watchCount: (request) => this.watches.concernedBy(request),

@@ -25,7 +25,7 @@ test("a list occupies one seat per 100 objects, up to 10 and to the level's maxi
   for (const [objects, options, seats] of rows) {
     equal(estimateWork(flowRequest({ options }), inputs(objects)).initialSeats, seats, JSON.stringify([objects, options]));
   }
-  equal(estimateWork(flowRequest(), inputs(5_000), 3).initialSeats, 3);
+  equal(estimateWork(flowRequest(), inputs(5_000), { seatsMax: 3 }).initialSeats, 3);
 });
 
 test("a watch is estimated like a list only if it sends initial events", () => {
@@ -38,7 +38,7 @@ test("a watch is estimated like a list only if it sends initial events", () => {
 
 test("a write lingers on seats for its watches: 10 of them are a seat for 5 ms, and fewer seats take longer", () => {
   const create = (watches: number, seatsMax?: number) => {
-    const { initialSeats, finalSeats, additionalLatencyMs } = estimateWork(flowRequest({ verb: "create" }), inputs(0, watches), seatsMax);
+    const { initialSeats, finalSeats, additionalLatencyMs } = estimateWork(flowRequest({ verb: "create" }), inputs(0, watches), { seatsMax });
     return [initialSeats, finalSeats, additionalLatencyMs];
   };
   deepEqual(create(9), [1, 0, 0]);

@@ -3,6 +3,7 @@
  * the number of affected watches, everything else one seat (upstream: flowcontrol/request). Pure. Objects are counted without their sizes,
  * which are unknown until they are encoded; as upstream before 1.34.
  */
+import type { Endpoint } from "../framework/endpoints.ts";
 import { flowNameOf, type FlowRequest } from "../framework/flow-request.ts";
 
 export interface WorkEstimate {
@@ -16,8 +17,8 @@ export interface WorkEstimate {
 }
 
 export interface EstimateInputs {
-  /** Number of objects of a resource; undefined if they are not cached. */
-  objectCount(request: FlowRequest): number | undefined;
+  /** Number of objects of the request's resource; undefined if they are not cached. */
+  objectCount(endpoint: Endpoint | undefined): number | undefined;
   /** Number of running watches that a write affects. */
   watchCount(request: FlowRequest): number;
 }
@@ -37,14 +38,21 @@ export function maxSeatsOf({ initialSeats, finalSeats }: WorkEstimate): number {
   return Math.max(initialSeats, finalSeats);
 }
 
-/** `seatsMax`: of the request's priority level; undefined for no limit of its own. */
-export function estimateWork(request: FlowRequest, inputs: EstimateInputs, seatsMax: number = SEATS_MAX): WorkEstimate {
+export interface EstimateOptions {
+  /** The endpoint that the request was resolved to. */
+  readonly endpoint?: Endpoint | undefined;
+  /** Of the request's priority level; undefined for no limit of its own. */
+  readonly seatsMax?: number | undefined;
+}
+
+export function estimateWork(request: FlowRequest, inputs: EstimateInputs, options: EstimateOptions = {}): WorkEstimate {
   if (request.path !== undefined) return ONE_SEAT;
+  const { endpoint, seatsMax = SEATS_MAX } = options;
   const most = Math.min(seatsMax, SEATS_MAX);
   switch (request.verb) {
     case "list":
     case "watch":
-      return estimateList(request, inputs, most);
+      return estimateList(request, () => inputs.objectCount(endpoint), most);
     case "create":
     case "update":
     case "patch":
@@ -55,9 +63,9 @@ export function estimateWork(request: FlowRequest, inputs: EstimateInputs, seats
   }
 }
 
-function estimateList(request: FlowRequest, { objectCount }: EstimateInputs, seatsMax: number): WorkEstimate {
+function estimateList(request: FlowRequest, objectCount: () => number | undefined, seatsMax: number): WorkEstimate {
   if (request.verb === "watch" && !hasInitialEvents(request)) return ONE_SEAT;
-  const stored = objectCount(request);
+  const stored = objectCount();
   if (stored === undefined) return ONE_SEAT;
   const seats = Math.ceil(processedObjects(request, stored) / OBJECTS_PER_SEAT);
   return withSeats(Math.min(Math.max(seats, SEATS_MIN), seatsMax));

@@ -2,6 +2,7 @@
  * The contract of limits on concurrent requests: API Priority and Fairness (fairness/flow-control.ts), or, if that is disabled, two plain
  * limits (limits/max-in-flight.ts). Types only.
  */
+import type { Endpoint } from "./endpoints.ts";
 import type { FlowRequest } from "./flow-request.ts";
 
 export interface ConcurrencyGate {
@@ -37,6 +38,8 @@ export interface AdmitOptions {
   readonly signal?: AbortSignal | undefined;
   /** The request's own timeout; it may wait for a quarter of it. */
   readonly timeoutMs?: number | undefined;
+  /** The endpoint that the request was resolved to; absent for a document or an unknown resource. */
+  readonly endpoint?: Endpoint | undefined;
 }
 
 /** The flow of a body, and the priority level whose share of the budget it counts against. */

@@ -9,7 +9,7 @@ import { accessOf, mustHaveAccess } from "../framework/access/access.ts";
 import type { AccessAttributes } from "../framework/authorization.ts";
 import type { DocumentRequest } from "../framework/document.ts";
 import { BodyMemory, type BodyReservation } from "../limits/body-memory.ts";
-import type { ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrency.ts";
+import type { AdmitOptions, ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrency.ts";
 import type { ExchangeAnswer } from "../framework/exchange.ts";
 import type { FlowRequest } from "../framework/flow-request.ts";
 import { OverloadError } from "../framework/overload.ts";
@@ -94,7 +94,8 @@ export class Pipeline {
       }
       step = "priority and fairness";
       if (!isConnection(request)) {
-        const admitted = this.#admit(request, flow, arrival.timeoutMs);
+        const { endpoint } = resolved;
+        const admitted = this.#admit(request, flow, { signal: request.context.signal, timeoutMs: arrival.timeoutMs, endpoint });
         seat = admitted instanceof Promise ? await admitted : admitted;
       }
       body?.keep();
@@ -134,8 +135,8 @@ export class Pipeline {
     return this.#bodies.reserve(this.#gate.bodyOwner(request, flow), { sizeBytes, displace: cancel });
   }
 
-  #admit(request: PipelineRequest, flow: RequestFlow | undefined, timeoutMs: number | undefined): Seat | Promise<Seat> {
-    const admitted = this.#gate.admit(request, flow, { signal: request.context.signal, timeoutMs });
+  #admit(request: PipelineRequest, flow: RequestFlow | undefined, options: AdmitOptions): Seat | Promise<Seat> {
+    const admitted = this.#gate.admit(request, flow, options);
     return admitted instanceof Promise ? admitted.then((seat) => this.#inFlight(request, seat)) : this.#inFlight(request, admitted);
   }
 
