@@ -70,6 +70,30 @@ describe("rooms import only the rooms of their line", () => {
       imports: "../../pod/pod-worker.ts",
       says: "imports kubelet/pod/pod-worker.ts: kubelet/volumes may import base, api/machinery, api, kubelet/volumes/framework",
     },
+    {
+      it: "the volume framework on the kubelet",
+      file: "kubelet/volumes/framework/a.ts",
+      imports: "../../references/b.ts",
+      says: "imports kubelet/references/b.ts: kubelet/volumes/framework may import base, api/machinery, api, kubelet/contracts, kubelet/shared",
+    },
+    {
+      it: "the simulated runtime on the kubelet",
+      file: "kubelet/runtime/simulated/a.ts",
+      imports: "../../pod/pod-worker.ts",
+      says: "imports kubelet/pod/pod-worker.ts: kubelet/runtime may import base, api/machinery, api, kubelet/contracts, kubelet/shared",
+    },
+    {
+      it: "the CRI runtime on the kubelet",
+      file: "kubelet/runtime/cri/a.ts",
+      imports: "../../images/b.ts",
+      says: "imports kubelet/images/b.ts: kubelet/runtime/cri may import base, api/machinery, api, host/**, kubelet/contracts, kubelet/shared",
+    },
+    {
+      it: "a contract of the kubelet on the kubelet",
+      file: "kubelet/contracts/a.ts",
+      imports: "../probes/b.ts",
+      says: "imports kubelet/probes/b.ts: kubelet/contracts may import base, api/machinery, api",
+    },
     { it: "the store's core on host", file: "store/a.ts", imports: "../host/b.ts", says: "imports host/b.ts: store may import base" },
     {
       it: "the memory driver on host",
@@ -166,6 +190,24 @@ describe("rooms import only the rooms of their line", () => {
       file: "apiserver/authorization/a/a.ts",
       imports: "../b/b.ts",
       says: "imports apiserver/authorization/b/b.ts: the children of apiserver/authorization must not import each other",
+    },
+    {
+      it: "a connection of the API server on another",
+      file: "apiserver/connections/pod.ts",
+      imports: "./service.ts",
+      says: "imports apiserver/connections/service.ts: the children of apiserver/connections must not import each other",
+    },
+    {
+      it: "a helper of connections on a connection",
+      file: "apiserver/connections/read.ts",
+      imports: "./pod.ts",
+      says: "imports apiserver/connections/pod.ts: the children of apiserver/connections must not import each other",
+    },
+    {
+      it: "a bootstrap step on another",
+      file: "apiserver/bootstrap/cluster-info.ts",
+      imports: "./policy/policy.ts",
+      says: "imports apiserver/bootstrap/policy/policy.ts: the children of apiserver/bootstrap must not import each other",
     },
     {
       it: "a command on another",

@@ -42,6 +42,9 @@ const APISERVER_ENGINE = [...API, "store", "apiserver/framework"];
 /** Known to every plugin of the API server: contracts and shared helpers, neither the engine nor another plugin. */
 const APISERVER_PLUGIN = [...APISERVER_ENGINE, "apiserver/shared"];
 
+/** Known to everything that the kubelet calls, which does not know the kubelet. */
+const KUBELET_CONTRACTS = ["kubelet/contracts", "kubelet/shared"];
+
 /** Ordered: a room knows only rooms above it. "x/**" is x and every room in it. */
 export const ROOMS: Readonly<Record<string, Room>> = {
   base: { knows: [], packages: ["@noble/hashes", "sorted-btree"] },
@@ -110,14 +113,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "scheduler/framework": { knows: API },
   "scheduler/plugins": { knows: [...API, "scheduler/framework"] },
   scheduler: { knows: [...API, "client", "scheduler/framework"] },
-  kubelet: { knows: [...API, "client"] },
-  "kubelet/runtime": { knows: [...API, "kubelet"] },
-  "kubelet/runtime/cri": { knows: [...API, "host/**", "kubelet"] },
-  "kubelet/volumes/framework": { knows: [...API, "kubelet"] },
+  "kubelet/contracts": { knows: API },
+  // Pure helpers that runtimes and volumes have in common with the kubelet.
+  "kubelet/shared": { knows: [...API, "kubelet/contracts"] },
+  kubelet: { knows: [...API, "client", ...KUBELET_CONTRACTS] },
+  // A runtime knows its contract only, not the kubelet that calls it.
+  "kubelet/runtime": { knows: [...API, ...KUBELET_CONTRACTS] },
+  "kubelet/runtime/cri": { knows: [...API, "host/**", ...KUBELET_CONTRACTS] },
+  "kubelet/volumes/framework": { knows: [...API, ...KUBELET_CONTRACTS] },
   // A volume kind knows its contract only, not the kubelet that calls it.
   "kubelet/volumes": { knows: [...API, "kubelet/volumes/framework"] },
-  "kubelet/machine": { knows: [...API, "host/**", "client", "kubelet", "kubelet/volumes/**"] },
-  "kubelet/server": { knows: [...API, "host/**", "client", "kubelet"] },
+  "kubelet/machine": { knows: [...API, "host/**", "client", "kubelet", ...KUBELET_CONTRACTS, "kubelet/volumes/**"] },
+  "kubelet/server": { knows: [...API, "host/**", "client", "kubelet", ...KUBELET_CONTRACTS] },
   proxy: { knows: [...API, "host/**", "client"] },
   "proxy/appliers": { knows: [...API, "host/**", "proxy"] },
   "proxy/engine": { knows: [...API, "host/**", "client", "proxy", "proxy/appliers"] },
@@ -153,6 +160,12 @@ const STRANGERS = [
   "apiserver/documents",
   "apiserver/resources",
 ];
+
+/** The same, except that the children share these files of the room. */
+const STRANGERS_SHARING: Readonly<Record<string, readonly string[]>> = {
+  "apiserver/bootstrap": ["bootstrap.ts", "post-start-hooks.ts", "kubernetes-endpoints.ts", "policy/grants.ts"],
+  "apiserver/connections": ["kubelet.ts", "named-port.ts", "read.ts"],
+};
 
 /** The same for the folders of these rooms; the files directly in the room are shared by its folders. */
 const STRANGER_FOLDERS = ["apiserver/authentication", "apiserver/authorization", "proxy/appliers"];
@@ -195,6 +208,7 @@ function wrongWithFile(file: string, from: string, room: string, target: string)
     return `imports ${to}: ${room} may import ${roomsOf(room)}`;
   const parent =
     STRANGERS.find((strangers) => areStrangers(strangers, from, to)) ??
+    Object.entries(STRANGERS_SHARING).find(([strangers, shared]) => areStrangersSharing(strangers, shared, from, to))?.[0] ??
     STRANGER_FOLDERS.find((strangers) => isInFolderOf(strangers, from) && isInFolderOf(strangers, to) && areStrangers(strangers, from, to));
   return parent === undefined ? undefined : `imports ${to}: the children of ${parent} must not import each other`;
 }
@@ -234,6 +248,11 @@ function isOwnTestCode(file: string, room: string): boolean {
 function areStrangers(parent: string, from: string, to: string): boolean {
   if (!isIn(parent, from) || !isIn(parent, to) || from === `${parent}/all.ts`) return false;
   return roomOf(to) === roomOf(from) && childOf(parent, from) !== childOf(parent, to);
+}
+
+/** True as well for a shared file that imports a child: the shared files import only each other. */
+function areStrangersSharing(parent: string, shared: readonly string[], from: string, to: string): boolean {
+  return areStrangers(parent, from, to) && !shared.includes(to.slice(parent.length + 1));
 }
 
 function isInFolderOf(room: string, path: string): boolean {

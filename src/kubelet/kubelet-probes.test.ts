@@ -6,7 +6,7 @@ import { prometheusText, type Family, type HistogramFamily } from "../base/metri
 import type { Container, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
 import { KubeletMetrics } from "./kubelet-metrics.ts";
-import type { HttpProbeRequest } from "./probes/probe-actions.ts";
+import type { HttpProbeRequest } from "./contracts/probe-actions.ts";
 import { fakeMachine, realRuntime, SUCCESS, type FakeMachine, type RealRuntime } from "./testing/fake-machine.ts";
 import { startWorld, type World } from "./testing/world.ts";
 

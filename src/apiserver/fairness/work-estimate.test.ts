@@ -38,7 +38,9 @@ test("a watch is estimated like a list only if it sends initial events", () => {
 
 test("a write lingers on seats for its watches: 10 of them are a seat for 5 ms, and fewer seats take longer", () => {
   const create = (watches: number, seatsMax?: number) => {
-    const { initialSeats, finalSeats, additionalLatencyMs } = estimateWork(flowRequest({ verb: "create" }), inputs(0, watches), { seatsMax });
+    const { initialSeats, finalSeats, additionalLatencyMs } = estimateWork(flowRequest({ verb: "create" }), inputs(0, watches), {
+      seatsMax,
+    });
     return [initialSeats, finalSeats, additionalLatencyMs];
   };
   deepEqual(create(9), [1, 0, 0]);

@@ -1,7 +1,7 @@
 /** `k8ts image load`: imports images from a tar archive into the nodes of a local cluster, without a registry. */
 import { fileExists, fileSizeBytes, isDirectory, joinPath, readFilePieces, removeFile, writeFileWhole } from "../../host/files/files.ts";
 import { standardInput } from "../../host/processes/standard-input.ts";
-import { nameProblem } from "../../kubelet/images/image-reference.ts";
+import { nameProblem } from "../../kubelet/shared/image-reference.ts";
 import { NotAnImageError } from "../../kubelet/machine/images/image-contents.ts";
 import { wholeImageName } from "../../kubelet/machine/images/image-name.ts";
 import { importImage } from "../../kubelet/machine/images/import-image.ts";

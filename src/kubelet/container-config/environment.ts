@@ -11,7 +11,7 @@ import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import type { MountedVolume } from "../contracts/pod-volumes.ts";
 import type { References } from "../references/references.ts";
-import { DownwardError, variableAmount, variableField, type PodAddresses } from "./downward.ts";
+import { DownwardError, variableAmount, variableField, type PodAddresses } from "../shared/downward.ts";
 import { environmentFileValue } from "./environment-file.ts";
 import { asWritten, expand } from "./expansion.ts";
 import { linkedServices, serviceVariables } from "./service-variables.ts";

@@ -5,7 +5,7 @@
  */
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { ContainerRun, SandboxRun } from "./container-run.ts";
-import type { ProbeActions } from "../probes/probe-actions.ts";
+import type { ProbeActions } from "./probe-actions.ts";
 import type { ImageCredentials } from "./runtime.ts";
 
 export interface PodMachine {

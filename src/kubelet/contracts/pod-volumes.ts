@@ -34,3 +34,10 @@ export interface MountedVolume {
   /** True if its disk usage counts as local ephemeral storage of the Pod. */
   readonly isEphemeral: boolean;
 }
+
+/** A service account token that a volume projects. */
+export interface TokenSpec {
+  /** Absent: the API server's own audience. */
+  readonly audience?: string;
+  readonly expirationSeconds?: number;
+}

@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
 import type { PodWorkerMemory } from "../pod/pod-state.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
-import { withTag } from "./image-reference.ts";
+import { withTag } from "../shared/image-reference.ts";
 import type { PullOptions, PullProgress, Runtime } from "../contracts/runtime.ts";
 import { formatDuration, messageOf, recordContainerEvent } from "../pod/pod-events.ts";
 

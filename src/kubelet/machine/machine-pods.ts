@@ -19,7 +19,7 @@ import type { ContainerRun, SandboxRun } from "../contracts/container-run.ts";
 import type { ContainerContext, PodMachine } from "../contracts/pod-machine.ts";
 import { MountError } from "../contracts/pod-machine.ts";
 import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
-import type { ProbeActions } from "../probes/probe-actions.ts";
+import type { ProbeActions } from "../contracts/probe-actions.ts";
 import type { References } from "../references/references.ts";
 import { containerRun } from "../container-config/container.ts";
 import { credentialsFor } from "../container-config/image-credentials.ts";

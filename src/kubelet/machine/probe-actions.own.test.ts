@@ -6,7 +6,7 @@ import { createServer as createTcpServer, type AddressInfo, type Server } from "
 import { test } from "node:test";
 import { realClock } from "../../host/real-clock.ts";
 import { testServing } from "../../testing/fixtures/certificates.ts";
-import { ProbeTimeout, type HttpProbeRequest } from "../probes/probe-actions.ts";
+import { ProbeTimeout, type HttpProbeRequest } from "../contracts/probe-actions.ts";
 import { createProbeActions } from "./probe-actions.ts";
 
 const actions = createProbeActions({ clock: realClock });

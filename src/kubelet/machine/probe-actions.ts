@@ -8,7 +8,7 @@ import { decode, encode, type MessageDescriptor } from "../../base/protobuf/mess
 import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../host/grpc/channel.ts";
 import { connectOnce, requestOnce, type PlainAnswer } from "../../host/http/client/plain-request.ts";
 import { formatSeconds } from "../pod/containers/back-off.ts";
-import { ProbeTimeout, type HttpProbeRequest, type ProbeActions, type ProbeAnswer } from "../probes/probe-actions.ts";
+import { ProbeTimeout, type HttpProbeRequest, type ProbeActions, type ProbeAnswer } from "../contracts/probe-actions.ts";
 import { goCodeName, goDialError, goHttpError, goTimeout } from "./go-errors.ts";
 
 /** Upstream's limit of a response body. */

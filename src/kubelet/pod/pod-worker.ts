@@ -17,7 +17,7 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { Random } from "../../base/random.ts";
 import type { AdmissionRefusal } from "./admit-pod.ts";
 import type { KubeletMetrics } from "../kubelet-metrics.ts";
-import { stopGraceMs } from "./plan/grace-period.ts";
+import { stopGraceMs } from "../shared/grace-period.ts";
 import { PodActions } from "./pod-actions.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
 import { PodWorkerMemory } from "./pod-state.ts";

@@ -14,7 +14,7 @@ import type { ExecRuntime } from "../exec/exec-in-container.ts";
 import type { RuntimeContainer, SandboxStatus } from "../contracts/runtime.ts";
 import { isRunning, newestContainer } from "../pod/containers/runtime-containers.ts";
 import { messageOf, recordContainerEvent } from "../pod/pod-events.ts";
-import type { ProbeActions, ProbeAnswer } from "./probe-actions.ts";
+import type { ProbeActions, ProbeAnswer } from "../contracts/probe-actions.ts";
 import type { CountedProbe, ProbeMetrics } from "./probe-metrics.ts";
 import {
   afterAnswer,

@@ -4,7 +4,7 @@
  */
 import type { Container, EphemeralContainer, HTTPGetAction } from "../../api/generated/core/v1.ts";
 import { KUBELET_VERSION } from "../node/node-facts.ts";
-import type { HttpProbeRequest } from "./probe-actions.ts";
+import type { HttpProbeRequest } from "../contracts/probe-actions.ts";
 
 const PORT_MAX = 65_535;
 

@@ -7,7 +7,7 @@ import type { Container, Probe } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
 import { formatSeconds } from "../pod/containers/back-off.ts";
 import { execIn, type ExecRuntime } from "../exec/exec-in-container.ts";
-import { ProbeTimeout, type ProbeActions, type ProbeAnswer } from "./probe-actions.ts";
+import { ProbeTimeout, type ProbeActions, type ProbeAnswer } from "../contracts/probe-actions.ts";
 import { containerPort, httpRequestOf } from "./probe-requests.ts";
 
 const SECOND_MS = 1000;

@@ -7,7 +7,8 @@ import { seededRandom } from "../../base/random.ts";
 import type { VirtualClock } from "../../base/virtual-clock.ts";
 import type { Client } from "../../client/client.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import { dueAt, startServiceAccountTokens, type ServiceAccountTokens, type TokenSpec } from "./service-account-tokens.ts";
+import type { TokenSpec } from "../contracts/pod-volumes.ts";
+import { dueAt, startServiceAccountTokens, type ServiceAccountTokens } from "./service-account-tokens.ts";
 import { aPod } from "../testing/world.ts";
 
 const POD = aPod("p", { serviceAccountName: "robot" }, { uid: "u" });

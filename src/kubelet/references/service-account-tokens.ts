@@ -14,12 +14,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
-
-export interface TokenSpec {
-  /** Absent: the API server's own audience. */
-  readonly audience?: string;
-  readonly expirationSeconds?: number;
-}
+import type { TokenSpec } from "../contracts/pod-volumes.ts";
 
 export interface ServiceAccountTokens extends Disposable {
   /** Returns the cached token, or a new one if it is due. Rejects if no valid token is available. */

@@ -5,7 +5,7 @@
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { ContainerRun, LinuxResources, SandboxRun } from "../contracts/container-run.ts";
 import type { ContainerContext, PodMachine } from "../contracts/pod-machine.ts";
-import type { HttpProbeRequest, ProbeAnswer } from "../probes/probe-actions.ts";
+import type { HttpProbeRequest, ProbeAnswer } from "../contracts/probe-actions.ts";
 import type { ContainerConfig, ImageCredentials, PullOptions, Runtime } from "../contracts/runtime.ts";
 
 /** What a test may change at any time. */

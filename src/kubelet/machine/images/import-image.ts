@@ -10,7 +10,7 @@ import { GrpcError, openGrpcChannel, type GrpcChannel } from "../../../host/grpc
 import { sha256 } from "../../../host/crypto/hash.ts";
 import { machineFacts } from "../../../host/kernel/machine-facts.ts";
 import { uniqueName } from "../../../host/unique-name.ts";
-import { nameProblem } from "../../images/image-reference.ts";
+import { nameProblem } from "../../shared/image-reference.ts";
 import { socketOf } from "../containerd/runtime-version.ts";
 import { lookAt } from "./compression.ts";
 import { CRI_IMAGES, IMAGE_STATUS_REQUEST, IMAGE_STATUS_RESPONSE } from "./containerd-messages.ts";

@@ -6,7 +6,7 @@ import type { Container, EphemeralContainer, LifecycleHandler, Pod } from "../..
 import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { execIn } from "../../exec/exec-in-container.ts";
-import type { ProbeActions } from "../../probes/probe-actions.ts";
+import type { ProbeActions } from "../../contracts/probe-actions.ts";
 import { httpRequestOf } from "../../probes/probe-requests.ts";
 import type { Runtime } from "../../contracts/runtime.ts";
 import { messageOf, podText } from "../pod-events.ts";

@@ -9,7 +9,7 @@ import { ensureImage, type ImageOptions, type Wanting } from "../../images/ensur
 import { runHook } from "./lifecycle-hooks.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { isMemoryDecreased, memoryDecreaseError } from "../../resize/memory-decrease.ts";
-import { GRACE_MIN_MS, stopGraceMs } from "../plan/grace-period.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "../../shared/grace-period.ts";
 import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import type { StartAction } from "../plan/plan-contract.ts";
 import type { ContainerConfig, SandboxStatus } from "../../contracts/runtime.ts";

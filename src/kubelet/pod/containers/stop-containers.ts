@@ -3,7 +3,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { EventRecorder } from "../../../client/events/event-recorder.ts";
-import { GRACE_MIN_MS } from "../plan/grace-period.ts";
+import { GRACE_MIN_MS } from "../../shared/grace-period.ts";
 import type { PodMachine } from "../../contracts/pod-machine.ts";
 import type { PodAction } from "../plan/plan-contract.ts";
 import { runPreStop } from "./pre-stop.ts";

@@ -5,7 +5,7 @@
 import type { Container, Pod } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { isTerminal, timestampMs } from "../../../api/core/v1/pod/readiness.ts";
-import { GRACE_MIN_MS, stopGraceMs } from "./grace-period.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "../../shared/grace-period.ts";
 import type { Planning } from "./planning.ts";
 import type { PodView } from "./plan-contract.ts";
 import { hasBegun } from "./plan-init.ts";

@@ -4,7 +4,7 @@ import { pullBackOff } from "../../images/pull-back-off.ts";
 import { backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
 import type { StartFailure } from "../pod-state.ts";
 import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./plan-contract.ts";
-import { GRACE_MIN_MS, stopGraceMs } from "./grace-period.ts";
+import { GRACE_MIN_MS, stopGraceMs } from "../../shared/grace-period.ts";
 import { probeOf } from "../../probes/probe-state.ts";
 import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isOfImage, isOfPresent, newestContainer } from "../containers/runtime-containers.ts";

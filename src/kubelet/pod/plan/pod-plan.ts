@@ -8,7 +8,7 @@
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { isExpiredAt, planEnd, stopGroups } from "./plan-termination.ts";
-import { stopGraceMs } from "./grace-period.ts";
+import { stopGraceMs } from "../../shared/grace-period.ts";
 import { planInit } from "./plan-init.ts";
 import { planResize, planWholeResize } from "./plan-resize.ts";
 import type { PodPlan, PodView } from "./plan-contract.ts";

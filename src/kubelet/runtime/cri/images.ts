@@ -7,7 +7,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { RuntimeError, type Image, type ImageCredentials, type ImageFilesystem, type PullOptions } from "../../contracts/runtime.ts";
 import { CriError, isNotFound, isUnavailable, type CriClient } from "./cri-client.ts";
 import { imageFsInfo, imageStatus, listImages, pullImage, removeImage, type ImageMessage } from "./messages/image.ts";
-import { withTag } from "../../images/image-reference.ts";
+import { withTag } from "../../shared/image-reference.ts";
 import { followPull } from "./pull-progress.ts";
 
 export class Images {

@@ -6,7 +6,7 @@
  */
 import type { ContainerStateTerminated, ContainerStatus, Pod } from "../../../api/generated/core/v1.ts";
 import { parseTime } from "../../../api/machinery/time.ts";
-import { GRACE_MIN_MS } from "../../pod/plan/grace-period.ts";
+import { GRACE_MIN_MS } from "../../shared/grace-period.ts";
 import { RuntimeError } from "../../contracts/runtime.ts";
 import type { ContainerFacts } from "./container.ts";
 import { containerId, createdAtOf, withoutScheme } from "./identity.ts";

@@ -2,7 +2,7 @@
 import type { DownwardAPIVolumeFile, Pod } from "../../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import { encodeUtf8 } from "../../../base/utf8.ts";
-import { fileAmount, fileField } from "../../container-config/downward.ts";
+import { fileAmount, fileField } from "../../shared/downward.ts";
 import { combineErrors } from "./volume-error.ts";
 import type { VolumeFile, VolumeFiles } from "./volume-file.ts";
 

@@ -14,8 +14,7 @@
 import type { ConfigMap, Pod, Secret, Volume, VolumeSource } from "../../../api/generated/core/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { Logger } from "../../../base/logger.ts";
-import type { MountedVolume } from "../../contracts/pod-volumes.ts";
-import type { TokenSpec } from "../../references/service-account-tokens.ts";
+import type { MountedVolume, TokenSpec } from "../../contracts/pod-volumes.ts";
 import type { Mounter } from "./mounter.ts";
 
 /** `Resolved` is what `resolve` hands to `mount` and `refresh`. */

@@ -1,5 +1,5 @@
 /** Grace period of a terminating Pod. */
-import type { Pod } from "../../../api/generated/core/v1.ts";
+import type { Pod } from "../../api/generated/core/v1.ts";
 
 const SECOND_MS = 1000;
 /** Upstream's minimum: every container receives its stop signal before it is killed. */

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { DownwardError, fileAmount, fileField, formatMap, variableAmount, variableField } from "./downward.ts";
-import { aContainer, aPod } from "./testing/views.ts";
+import { aContainer, aPod } from "../container-config/testing/views.ts";
 
 const pod = aPod({}, { labels: { b: "2", a: 'say "hi"\n' }, annotations: { "Team/Owner": "me", note: "é" } });
 const addresses = { podIps: ["fd00::5", "10.1.0.5"], hostIps: ["192.168.0.7", "fd00::1"] };
