@@ -91,10 +91,8 @@ export class K8tsMachine {
   #spawn(words: readonly string[]) {
     const places = { HOME: this.root, XDG_DATA_HOME: join(this.root, "data"), KUBECONFIG: this.kubeconfig };
     const env = { PATH: process.env["PATH"], ...places, ...this.environment };
-    const [command = "", ...before] = [
-      ...(this.#namespace === undefined ? [] : ["nsenter", `--net=/run/netns/${this.#namespace}`, "--"]),
-      process.execPath,
-    ];
+    const command = this.#namespace === undefined ? process.execPath : "nsenter";
+    const before = this.#namespace === undefined ? [] : [`--net=/run/netns/${this.#namespace}`, "--", process.execPath];
     const child = spawn(command, [...before, LAUNCHER, ...words], {
       stdio: ["pipe", "pipe", "pipe"],
       env,
