@@ -9,6 +9,8 @@ import { controllers } from "./controllers/controllers.ts";
 import { gate } from "./gate/gate.ts";
 import { networkDns } from "./network/dns.ts";
 import { ingressRequests } from "./network/ingress.ts";
+import { networkServiceChanges } from "./network/service-changes.ts";
+import { networkServiceTraffic } from "./network/service-traffic.ts";
 import { schedulerBenchmarks } from "./scheduler/scheduler.ts";
 import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
@@ -30,6 +32,8 @@ export const all: readonly Benchmark[] = [
   ...schedulerBenchmarks,
   networkDns,
   ingressRequests,
+  networkServiceChanges,
+  networkServiceTraffic,
   clusterStarts,
   clusterLarge,
   upSimulated,

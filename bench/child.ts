@@ -15,16 +15,25 @@ export interface Child<T extends Tasks> extends AsyncDisposable {
   call<Name extends keyof T & string>(task: Name, input: Parameters<T[Name]>[0]): Promise<Awaited<ReturnType<T[Name]>>>;
 }
 
+export interface ChildOptions {
+  /** Network namespace in which the process runs; default: that of this process. */
+  readonly networkNamespace?: string;
+}
+
 /**
  * Starts the module `name` beside the one whose `import.meta.url` is given. Abort and disposal kill it with SIGKILL; disposal waits until
  * it has exited.
  */
-export function startChild<T extends Tasks>(besideUrl: string, name: string, signal: AbortSignal): Child<T> {
+export function startChild<T extends Tasks>(besideUrl: string, name: string, signal: AbortSignal, options: ChildOptions = {}): Child<T> {
+  const { networkNamespace } = options;
+  // Lets it collect garbage before a measurement instead of during it.
+  const nodeArguments = [...process.execArgv, "--expose-gc"];
   const child = fork(new URL(`./${name}${extname(besideUrl)}`, besideUrl), {
     // A child's output is not a figure.
     stdio: ["ignore", 2, 2, "ipc"],
-    // Lets it collect garbage before a measurement instead of during it.
-    execArgv: [...process.execArgv, "--expose-gc"],
+    ...(networkNamespace === undefined
+      ? { execArgv: nodeArguments }
+      : { execPath: "nsenter", execArgv: [`--net=/run/netns/${networkNamespace}`, "--", process.execPath, ...nodeArguments] }),
     signal,
     killSignal: "SIGKILL",
   });

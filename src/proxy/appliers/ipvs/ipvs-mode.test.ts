@@ -46,7 +46,7 @@ describe("a machine that cannot run the mode ipvs", () => {
       "with an unknown scheduler",
       {},
       "fastest",
-      `Cannot use the proxy mode ipvs: the scheduler "fastest" is not one of rr, lc, dh, sh, sed, nq; set --ipvs-scheduler, or use the mode iptables`,
+      `Cannot use the proxy mode ipvs: the scheduler "fastest" is not one of rr, lc, dh, sh, sed, nq, wrr, wlc, lblc, lblcr, mh, ovf, fo; set --ipvs-scheduler, or use the mode iptables`,
     ],
   ] as const) {
     it(title, async () => {

@@ -8,8 +8,8 @@ import { UnsupportedModeError, type AppliedChange, type Applier, type ApplierCon
 import { FamilyApplier, removeFamily } from "./family-applier.ts";
 import { linkName } from "./kernel-texts.ts";
 
-/** Of --ipvs-scheduler: round robin, least connections, destination and source hashing, shortest expected delay, never queue. */
-export const IPVS_SCHEDULERS = ["rr", "lc", "dh", "sh", "sed", "nq"] as const;
+/** Values of --ipvs-scheduler: those of the kernel. Every endpoint has the same weight. */
+export const IPVS_SCHEDULERS = ["rr", "lc", "dh", "sh", "sed", "nq", "wrr", "wlc", "lblc", "lblcr", "mh", "ovf", "fo"] as const;
 
 /** As upstream sets them: IPVS connections are visible to conntrack, and connections to removed endpoints end. */
 const SWITCHES = ["conntrack", "expire_nodest_conn", "expire_quiescent_template"];
