@@ -71,6 +71,7 @@ async function* changesOf(mode: ProxyMode, count: number, namespace: RecordingNa
       baselines.push(performance.now() - startMs);
     }
   }
+  if (context.signal.aborted) return;
   yield figureOf({ name: `${name}-p50`, unit: "ms", values: [median(values)], baselines: [median(baselines)] });
   yield figureOf({ name: `${name}-p99`, unit: "ms", values: [percentile(values, P99)], baselines: [percentile(baselines, P99)] });
   if (count === SERVICE_COUNTS[0])

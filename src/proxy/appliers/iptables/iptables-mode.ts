@@ -1,5 +1,5 @@
 /**
- * The proxy mode "iptables", the default: Services as chains of the tables nat and filter, structured like upstream's. docs/service-proxy.md describes it.
+ * The proxy mode "iptables", the default: Services as chains of the tables nat and filter, structured like upstream's. docs/proxy.md describes it.
  * Not here: the engine that calls it, conntrack entries of removed UDP endpoints.
  */
 import { CommandError, type NetworkNamespace } from "../../../host/network/network-namespace.ts";
