@@ -2,16 +2,16 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { changeScript, replaceScript } from "./nft-script.ts";
 import type { NftSet, NftTable } from "./nft-table.ts";
-import { parseTable } from "./nft-writer.ts";
+import { parseNames } from "./nft-writer.ts";
 
 const LAYOUT = "layout-1";
 const FORWARD = { declaration: "type filter hook forward priority filter; policy accept;" };
 
 function aTable(chains: Readonly<Record<string, readonly string[]>>, sets: Readonly<Record<string, NftSet>> = {}): NftTable {
   return {
-    ...({ family: "inet", name: "t" } as const),
+    ...({ family: "inet", name: "t", layout: LAYOUT } as const),
     baseChains: new Map([["forward", FORWARD]]),
-    chains: new Map(Object.entries({ forward: ["ip daddr vmap @verdicts"], ...chains })),
+    chains: new Map(Object.entries({ [LAYOUT]: [], forward: ["ip daddr vmap @verdicts", `jump ${LAYOUT}`], ...chains })),
     sets: new Map(Object.entries(sets)),
   };
 }
@@ -27,23 +27,24 @@ function lines({ text }: { readonly text: string }): readonly string[] {
 }
 
 test("a table that does not exist is created, sets before the rules that use them", () => {
-  const script = replaceScript(aTable({ one: ["drop"] }, { verdicts: aMap({ "10.0.0.1": "goto one" }) }), undefined, LAYOUT);
+  const script = replaceScript(aTable({ one: ["drop"] }, { verdicts: aMap({ "10.0.0.1": "goto one" }) }), undefined);
   deepEqual(lines(script), [
     "add table inet t",
-    "add chain inet t layout-1",
     "add map inet t verdicts { type ipv4_addr : verdict; }",
     `add chain inet t forward { ${FORWARD.declaration} }`,
+    "add chain inet t layout-1",
     "add chain inet t forward",
     "add chain inet t one",
     "add rule inet t forward ip daddr vmap @verdicts",
+    "add rule inet t forward jump layout-1",
     "add rule inet t one drop",
     "add element inet t verdicts { 10.0.0.1 : goto one }",
   ]);
-  equal(script.written, 3);
+  equal(script.written, 4);
 });
 
 test("a table of another layout is deleted and created in one transaction", () => {
-  const script = replaceScript(aTable({}), { chains: ["forward", "layout-0"], sets: [] }, LAYOUT);
+  const script = replaceScript(aTable({}), { chains: ["forward", "layout-0"], sets: [] });
   deepEqual(lines(script).slice(0, 3), ["add table inet t", "delete table inet t", "add table inet t"]);
 });
 
@@ -56,7 +57,7 @@ test("adopting a table empties it, deletes what is stale, and keeps the content 
       { kind: "set", name: "old-clients" },
     ],
   } as const;
-  const script = replaceScript(aTable({}, { verdicts: aMap({}), clients: CLIENTS }), existing, LAYOUT);
+  const script = replaceScript(aTable({}, { verdicts: aMap({}), clients: CLIENTS }), existing);
   deepEqual(lines(script).slice(0, 6), [
     "add table inet t",
     "flush table inet t",
@@ -106,22 +107,19 @@ test("many elements are split into several commands", () => {
   equal(script.written, 1_200);
 });
 
-test("names of chains, sets and maps are read from the output of nft -j", () => {
-  const json = JSON.stringify({
-    nftables: [
-      { metainfo: { version: "1.0.6" } },
-      { table: { family: "inet", name: "t" } },
-      { map: { name: "verdicts" } },
-      { set: { name: "clients" } },
-      { chain: { name: "forward", hook: "forward" } },
-      { rule: { chain: "forward", expr: [] } },
-    ],
-  });
-  deepEqual(parseTable(json), {
+test("names of chains, sets and maps of one table are read from the outputs of nft -j", () => {
+  const output = (...entries: readonly object[]): string => JSON.stringify({ nftables: [{ metainfo: { version: "1.0.6" } }, ...entries] });
+  const outputs = [
+    output({ chain: { table: "t", name: "forward", hook: "forward" } }, { chain: { table: "foreign", name: "input" } }),
+    output({ set: { table: "t", name: "clients" } }),
+    output({ map: { table: "t", name: "verdicts" } }, { map: { table: "foreign", name: "verdicts" } }),
+  ];
+  deepEqual(parseNames(outputs, "t"), {
     chains: ["forward"],
     sets: [
       { kind: "set", name: "clients" },
       { kind: "map", name: "verdicts" },
     ],
   });
+  deepEqual(parseNames(outputs, "other"), { chains: [], sets: [] });
 });

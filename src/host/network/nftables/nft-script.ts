@@ -17,13 +17,12 @@ export interface NftScript {
  * Replaces everything in the table. A table of another layout (its base chains may differ, and they cannot be changed) is recreated; in one
  * of the same layout, sets that packets fill keep their content.
  */
-export function replaceScript(table: NftTable, existing: ExistingTable | undefined, layout: string): NftScript {
+export function replaceScript(table: NftTable, existing: ExistingTable | undefined): NftScript {
   const script = new Script(table);
   script.add(`add table ${script.table}`);
-  const isSameLayout = existing?.chains.includes(layout) === true;
-  if (existing !== undefined && isSameLayout) emptyTable(script, table, existing, layout);
+  const isSameLayout = existing?.chains.includes(table.layout) === true;
+  if (existing !== undefined && isSameLayout) emptyTable(script, table, existing);
   else if (existing !== undefined) script.add(`delete table ${script.table}`, `add table ${script.table}`);
-  script.add(`add chain ${script.table} ${layout}`);
   for (const [name, set] of table.sets) script.addSet(name, set);
   for (const [name, { declaration }] of table.baseChains) script.add(`add chain ${script.table} ${name} { ${declaration} }`);
   for (const name of table.chains.keys()) script.add(`add chain ${script.table} ${name}`);
@@ -33,13 +32,13 @@ export function replaceScript(table: NftTable, existing: ExistingTable | undefin
 }
 
 /** Maps are emptied before chains are deleted: an element that jumps to a chain holds it. */
-function emptyTable(script: Script, table: NftTable, { chains, sets }: ExistingTable, layout: string): void {
+function emptyTable(script: Script, table: NftTable, { chains, sets }: ExistingTable): void {
   script.add(`flush table ${script.table}`);
   for (const { kind, name } of sets) {
     const wanted = table.sets.get(name);
     if (wanted === undefined || wanted.elements !== undefined) script.add(`flush ${kind} ${script.table} ${name}`);
   }
-  for (const name of chains) if (!table.chains.has(name) && name !== layout) script.add(`delete chain ${script.table} ${name}`);
+  for (const name of chains) if (!table.chains.has(name)) script.add(`delete chain ${script.table} ${name}`);
   for (const { kind, name } of sets) if (!table.sets.has(name)) script.add(`delete ${kind} ${script.table} ${name}`);
 }
 

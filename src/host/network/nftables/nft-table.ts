@@ -6,7 +6,12 @@
 export interface NftTable {
   readonly family: "ip" | "ip6" | "inet";
   readonly name: string;
-  /** Chains that a hook calls; the first is the probe of `isIntact`. They exist from the first script on and never change their declaration within one layout. */
+  /**
+   * Name of an empty chain, "layout-1", to which a rule of a base chain jumps. It marks the layout: tables without it are recreated. And it
+   * is the probe of `NftWriter.isIntact`: a chain cannot be deleted as long as a rule refers to it.
+   */
+  readonly layout: string;
+  /** Chains that a hook calls. They exist from the first script on and never change their declaration within one layout. */
   readonly baseChains: ReadonlyMap<string, BaseChain>;
   /** Rules by chain, the base chains included. */
   readonly chains: ReadonlyMap<string, readonly string[]>;

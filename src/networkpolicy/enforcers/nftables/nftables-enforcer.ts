@@ -1,13 +1,13 @@
 /** Enforces with one nftables table of the family inet, each change in one transaction. */
 import { NftWriter, nftProblem, removeTable } from "../../../host/network/nftables/nft-writer.ts";
 import type { EnforcerMode } from "../enforcer.ts";
-import { LAYOUT, policyTable, tableName } from "./policy-table.ts";
+import { policyTable, tableName } from "./policy-table.ts";
 
 export const nftablesEnforcer: EnforcerMode = {
   name: "nftables",
   problem: nftProblem,
   open(context) {
-    const writer = new NftWriter({ namespace: context.namespace, layout: LAYOUT });
+    const writer = new NftWriter(context.namespace);
     return {
       apply: async (model) => ({ written: await writer.apply(policyTable(model, context)) }),
       isIntact: () => writer.isIntact(),

@@ -14,7 +14,7 @@ import { PORT_MAX } from "../../model.ts";
 import type { EnforcerContext } from "../enforcer.ts";
 
 /** Changes with the declarations of the base chains. */
-export const LAYOUT = "layout-1";
+const LAYOUT = "layout-1";
 
 export function tableName(owner: string): string {
   return `k8ts-${owner}-policy`;
@@ -33,6 +33,7 @@ export function policyTable(model: PolicyModel, { owner, podCidr }: Pick<Enforce
   return {
     family: "inet",
     name: tableName(owner),
+    layout: LAYOUT,
     baseChains: BASE_CHAINS,
     chains: new Map([...fixedChains(), ["guard", guardRules(model, podCidr)], ...groupChains(model), ...policyChains(model)]),
     sets: new Map([...localSets(model), ...peerSets(model)]),
@@ -56,7 +57,8 @@ function fixedChains(): readonly (readonly [string, readonly string[]])[] {
     FAMILIES.map((family) => `${SELECTED[direction][family]} vmap @${direction}${family}`);
   return [
     ["egress", [...always, "jump guard", "ct state invalid,untracked jump without-connection", ...verdicts("egress")]],
-    ["ingress", [...always, ...verdicts("ingress")]],
+    ["ingress", [...always, ...verdicts("ingress"), `jump ${LAYOUT}`]],
+    [LAYOUT, []],
     [
       "without-connection",
       [...["ip saddr @isolated4 drop", "ip daddr @isolated4 drop"], ...["ip6 saddr @isolated6 drop", "ip6 daddr @isolated6 drop"]],

@@ -5,7 +5,7 @@
 import { NftWriter, nftProblem, removeTable } from "../../../host/network/nftables/nft-writer.ts";
 import { UnsupportedModeError, type AppliedChange, type Applier, type ApplierContext, type ProxyMode } from "../applier.ts";
 import type { ProxyModel } from "../../model.ts";
-import { familyName, LAYOUT, ProxyTables, tableName } from "./proxy-table.ts";
+import { familyName, ProxyTables, tableName } from "./proxy-table.ts";
 
 const FAMILIES = [4, 6] as const;
 
@@ -36,7 +36,7 @@ class NftablesApplier implements Applier {
     this.#families = FAMILIES.map((family) => ({
       family,
       tables: new ProxyTables(family, { owner, podBridge, masqueradesAll: options.masqueradesAll }),
-      writer: new NftWriter({ namespace, layout: LAYOUT }),
+      writer: new NftWriter(namespace),
       exists: undefined,
     }));
   }

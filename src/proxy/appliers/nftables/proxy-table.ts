@@ -18,7 +18,7 @@ import {
 } from "./service-rules.ts";
 
 /** Changes with the declarations of base chains and shared sets. */
-export const LAYOUT = "layout-1";
+const LAYOUT = "layout-1";
 
 export function tableName(owner: string): string {
   return `k8ts-${owner}-proxy`;
@@ -78,7 +78,14 @@ export class ProxyTables {
       for (const [name, seconds] of fragment.affinitySets) sets.set(name, affinitySet(this.#family, seconds));
     }
     for (const [name, elements] of shared) sets.set(name, { ...declarationOf(name, this.#family), elements });
-    return { family: familyName(this.#family), name: tableName(this.#options.owner), baseChains: BASE_CHAINS, chains, sets };
+    return {
+      family: familyName(this.#family),
+      name: tableName(this.#options.owner),
+      layout: LAYOUT,
+      baseChains: BASE_CHAINS,
+      chains,
+      sets,
+    };
   }
 
   #fragmentOf(port: ServicePort, settings: RuleSettings): Fragment {
@@ -135,7 +142,11 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
   return new Map<string, readonly string[]>([
     ["firewall-prerouting", [byAddress("firewall-ips")]],
     ["firewall-output", [byAddress("firewall-ips")]],
-    ["nat-prerouting", [`${podBridge === undefined ? "" : `iifname "${podBridge}" `}${byAddress("cluster-ips")}`, ...external]],
+    [
+      "nat-prerouting",
+      [`${podBridge === undefined ? "" : `iifname "${podBridge}" `}${byAddress("cluster-ips")}`, ...external, `jump ${LAYOUT}`],
+    ],
+    [LAYOUT, []],
     ["nat-output", [byAddress("cluster-ips"), ...external]],
     [
       "nat-postrouting",
