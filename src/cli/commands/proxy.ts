@@ -23,7 +23,7 @@ import { waitForStop } from "../framework/wait-for-stop.ts";
 const OWNER = /^[a-z0-9]{1,6}$/;
 
 const pageExpected = (text: string) =>
-  text === "" || parseHttpAddress(text) !== undefined ? undefined : 'an address such as 127.0.0.1:10249, or "" for none';
+  text === "none" || parseHttpAddress(text) !== undefined ? undefined : 'an address such as 127.0.0.1:10249, or "none"';
 
 const flags = {
   ...connectionFlags,
@@ -45,14 +45,14 @@ const flags = {
     type: "string",
     placeholder: "HOST:PORT",
     default: "0.0.0.0:10256",
-    doc: 'Address of /healthz and /livez; "" for none.',
+    doc: 'Address of /healthz and /livez; "none" disables it.',
     expects: pageExpected,
   },
   "metrics-bind-address": {
     type: "string",
     placeholder: "HOST:PORT",
     default: "127.0.0.1:10249",
-    doc: 'Address of /metrics and /proxyMode, without authentication; "" for none.',
+    doc: 'Address of /metrics and /proxyMode, without authentication; "none" disables it.',
     expects: pageExpected,
   },
   "pod-bridge": {
@@ -98,7 +98,7 @@ export const proxy = defineCommand({
     const nodeName = values["hostname-override"] ?? hostname().toLowerCase();
     const node = await findNode(client, nodeName);
     if (node === undefined) io.note(`warning: Node ${nodeName} does not exist; --hostname-override sets the name of this machine's Node`);
-    const page = (address: string) => (address === "" ? undefined : { address, isOptional: false });
+    const page = (address: string) => (address === "none" ? undefined : { address, isOptional: false });
     await using running = await startNodeProxy({
       network: { ...kernel, nodeName, ...networkOf(node, values), bridge: values["pod-bridge"] },
       ...{ values, transport, clock, random: realRandom(), log },

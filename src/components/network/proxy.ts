@@ -24,7 +24,7 @@ const ALL_ADDRESSES = ["0.0.0.0/0", "::/0"];
 const PRIMARY = "primary";
 
 const addressExpected = (text: string) =>
-  text === "" || parseHttpAddress(text) !== undefined ? undefined : 'an address such as 127.0.0.1:10249, or "" for none';
+  text === "none" || parseHttpAddress(text) !== undefined ? undefined : 'an address such as 127.0.0.1:10249, or "none"';
 
 /** Flags of the proxy itself. */
 export const proxyFlags = {
@@ -55,14 +55,14 @@ const flags = {
     type: "string",
     placeholder: "HOST:PORT",
     default: "0.0.0.0:10256",
-    doc: 'Address of the proxy\'s /healthz and /livez, for load balancers; "" for none. The default is left out if it is in use.',
+    doc: 'Address of the proxy\'s /healthz and /livez, for load balancers; "none" disables it. The default is left out if it is in use.',
     expects: addressExpected,
   },
   "proxy-metrics-bind-address": {
     type: "string",
     placeholder: "HOST:PORT",
     default: "127.0.0.1:10249",
-    doc: 'Address of the proxy\'s /metrics and /proxyMode, without authentication; "" for none. The default is left out if it is in use.',
+    doc: 'Address of the proxy\'s /metrics and /proxyMode, without authentication; "none" disables it. The default is left out if it is in use.',
     expects: addressExpected,
   },
 } as const satisfies FlagSet;
