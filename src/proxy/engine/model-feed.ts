@@ -62,6 +62,7 @@ export class ModelFeed implements AsyncDisposable {
   readonly #startedAtMs: number;
   readonly #changed = new Set<string>();
   #nodeChanged = true;
+  #hadNode = false;
   #serviceChanges = 0;
   #sliceChanges = 0;
   #triggers: number[] = [];
@@ -102,10 +103,11 @@ export class ModelFeed implements AsyncDisposable {
     return this.#computation.model;
   }
 
-  /** False if the Node is about to be removed, or is not known. */
+  /** False if the Node was deleted or is about to be. One that does not exist yet is expected to be created: the kubelet starts later. */
   get isNodeEligible(): boolean {
     const node = this.#node();
-    if (node === undefined || node.metadata.deletionTimestamp !== undefined) return false;
+    if (node === undefined) return !this.#hadNode;
+    if (node.metadata.deletionTimestamp !== undefined) return false;
     return !(node.spec?.taints ?? []).some(({ key }) => key === TO_BE_DELETED);
   }
 
@@ -171,6 +173,7 @@ export class ModelFeed implements AsyncDisposable {
 
   /** Node status changes every few seconds; only the topology counts. */
   #nodeMayHaveChanged(): void {
+    this.#hadNode = true;
     if (this.#computation.node.zone === this.#topology().zone) return;
     this.#nodeChanged = true;
     this.#options.onChange();

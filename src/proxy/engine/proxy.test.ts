@@ -155,14 +155,16 @@ test("the zone of the Node decides about topology hints, also if the Node is cre
   const slices = aSlice([hinted("10.1.0.1", "a"), hinted("10.1.0.2", "b")], { service: "a" });
   await using world = await running([web("a", "10.96.1.10"), slices]);
   assert.deepEqual(shown(world.iptables), ["default/a:/TCP/4=10.1.0.1,10.1.0.2"]);
-  assert.equal(world.proxy.health.isNodeEligible, false);
+  assert.equal(world.proxy.health.isNodeEligible, true);
 
   const labels = { "topology.kubernetes.io/zone": "b" };
   await world.cluster.client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "here", labels } });
   await world.cluster.settled();
 
   assert.deepEqual(shown(world.iptables), ["default/a:/TCP/4=10.1.0.2"]);
-  assert.equal(world.proxy.health.isNodeEligible, true);
+  await world.cluster.client.delete(nodes, { name: "here" });
+  await world.cluster.settled();
+  assert.equal(world.proxy.health.isNodeEligible, false);
 });
 
 test("headless Services and those of another proxy are not applied", async () => {
@@ -178,6 +180,7 @@ test("a mode that this machine cannot run is replaced by iptables, then userspac
   await using world = await running([], { iptables });
 
   assert.equal(world.proxy.mode, "userspace");
+  assert.deepEqual(iptables.happened, []);
   assert.deepEqual(world.warnings, [
     "proxy mode iptables cannot be used, trying userspace: iptables is missing; install the package iptables",
   ]);

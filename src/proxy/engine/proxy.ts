@@ -67,12 +67,13 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const { owner, namespace, podBridge, applierOptions, clock, log } = options;
   await using starting = new Disposables();
   const context = { owner, namespace, options: applierOptions, clock, log, ...(podBridge === undefined ? {} : { podBridge }) };
-  const { mode, applier } = await clock.external(openMode({ ...options, requested: options.mode }, context));
+  const chosen = await clock.external(openMode({ ...options, requested: options.mode }, context));
+  const { mode, applier } = chosen;
   if (podBridge !== undefined && mode.name !== "userspace") await clock.external(prepareBridge(options));
   const proxy = starting.use(new Proxy(options, mode, applier));
   await proxy.firstApplied();
   // After the first apply: until then the rules of another mode carry the traffic.
-  await clock.external(cleanUpOtherModes({ modes: options.modes, current: mode.name, log }, context));
+  await clock.external(cleanUpOtherModes(options.modes, chosen, context));
   starting.move();
   return proxy;
 }
