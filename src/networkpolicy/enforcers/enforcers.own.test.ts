@@ -27,7 +27,11 @@ interface Variant {
   readonly list: readonly [string, ...string[]];
   readonly addForeign: readonly [string, ...string[]];
   readonly flush: readonly [string, ...string[]];
+  /** Translates SERVICE to a Pod, and masquerades, as a service proxy does. */
+  readonly translate: (address: string) => readonly (readonly [string, ...string[]])[];
 }
+
+const SERVICE = "10.96.0.1";
 
 const variants: readonly Variant[] = [
   {
@@ -37,6 +41,13 @@ const variants: readonly Variant[] = [
     list: ["nft", "-s", "list", "ruleset"],
     addForeign: ["nft", "-f", "-"],
     flush: ["nft", "flush", "table", "inet", `k8ts-${OWNER}-policy`],
+    translate: (address) => [
+      ["nft", "add table ip service"],
+      ["nft", "add chain ip service pre { type nat hook prerouting priority dstnat; }"],
+      ["nft", "add chain ip service post { type nat hook postrouting priority srcnat; }"],
+      ["nft", `add rule ip service pre ip daddr ${SERVICE} dnat to ${address}`],
+      ["nft", `add rule ip service post ct original ip daddr ${SERVICE} masquerade`],
+    ],
   },
   {
     mode: iptablesEnforcer,
@@ -46,6 +57,10 @@ const variants: readonly Variant[] = [
     list: ["iptables-save", "-t", "mangle"],
     addForeign: ["iptables", "-t", "mangle", "-A", "FORWARD", "-s", "203.0.113.1", "-j", "DROP"],
     flush: ["iptables", "-t", "mangle", "-F", "FORWARD"],
+    translate: (address) => [
+      ["iptables", "-t", "nat", "-A", "PREROUTING", "-d", SERVICE, "-j", "DNAT", "--to-destination", address],
+      ["iptables", "-t", "nat", "-A", "POSTROUTING", "-m", "conntrack", "--ctorigdst", SERVICE, "-j", "MASQUERADE"],
+    ],
   },
 ];
 
@@ -104,6 +119,23 @@ for (const variant of variants) {
       await apply([aPolicy("x/deny", { podSelector: {}, policyTypes: ["Ingress", "Egress"] })]);
       deepEqual(await matrix.onNode.probe([{ ...target("x/a"), mustAnswer: true }]), [0]);
       deepEqual(await pod(matrix, "x/a").probe([{ ...target("x/a"), mustAnswer: true }]), [0]);
+    });
+
+    test("through a Service, policies see the client and the Pod that serves, and a Pod reaches itself", async () => {
+      const fromZ = { from: [{ namespaceSelector: { matchLabels: { ns: "z" } } }], ports: [{ port: 80 }] };
+      const toServer = { to: [{ ipBlock: { cidr: `${target("x/a").address}/32` } }] };
+      await apply([
+        aPolicy("x/only-z", { podSelector: {}, ingress: [fromZ] }),
+        aPolicy("z/only-server", { podSelector: { matchLabels: { pod: "a" } }, policyTypes: ["Egress"], egress: [toServer] }),
+        aPolicy("z/nothing", { podSelector: { matchLabels: { pod: "c" } }, policyTypes: ["Egress"] }),
+      ]);
+      for (const [command, ...words] of variant.translate(target("x/a").address)) await nodeOf(matrix, "node-1").run(command, words);
+      const probe = (key: string, mustAnswer: boolean): Promise<readonly number[]> =>
+        pod(matrix, key).probe([{ address: SERVICE, port: 80, protocol: "TCP", mustAnswer }]);
+
+      deepEqual(await probe("z/a", true), [0]);
+      deepEqual(await probe("x/a", true), [0]);
+      for (const key of ["y/a", "x/b", "z/c"]) deepEqual(await probe(key, false), [], key);
     });
 
     test("addresses of unknown Pods are blocked while policies exist", async () => {
