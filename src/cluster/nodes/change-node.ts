@@ -2,6 +2,7 @@
  * `k8ts node`: changes what is wanted of the nodes of a running cluster on this machine, and waits until the cluster has done it. Not here:
  * how it is done (node-fleet.ts).
  */
+import { fileExists } from "../../host/files/files.ts";
 import type { Io } from "../../cli/framework/command.ts";
 import { findHome, namesOf, type ClusterHome } from "../home/cluster-home.ts";
 import { findRunningProcess } from "../home/find-running-process.ts";
@@ -18,6 +19,8 @@ import {
 } from "./node-files.ts";
 
 const LOOK_EVERY_MS = 100;
+/** Longer than the timeouts of a join, of which a node has three: for the API server, its certificate and its Pod CIDR. */
+const CHANGED_WITHIN_MS = 16 * 60_000;
 
 export interface RunningCluster {
   readonly home: ClusterHome;
@@ -38,6 +41,11 @@ export async function runningCluster(
   }
   if (seen.record.node?.runtimeEndpoint === undefined)
     throw new Error(`Cannot ${action}: cluster "${home.name}" runs no containers, its nodes are simulated`);
+  if (!(await fileExists(home.nodesDirectory)))
+    throw new Error(
+      `Cannot ${action}: cluster "${home.name}" has one node on this machine only, since k8ts does not manage its Pod network or its API ` +
+        "server has no address that other nodes reach; start it with k8ts up --nodes 2 to see the reason",
+    );
   return { home, record: seen.record };
 }
 
@@ -67,6 +75,7 @@ export async function changeNode({ home, record }: RunningCluster, name: string,
 /** Resolves when the cluster has done it. Rejects with the reason if it could not, or stops meanwhile. */
 async function change(home: ClusterHome, node: WantedNode, { clock, signal }: Io): Promise<void> {
   await clock.external(writeWantedNode(home, node));
+  const giveUpAtMs = clock.monotonic() + CHANGED_WITHIN_MS;
   for (;;) {
     const observed = await clock.external(readObservedNode(home, node.name));
     if (observed !== undefined && observed.generation >= node.generation) {
@@ -76,6 +85,10 @@ async function change(home: ClusterHome, node: WantedNode, { clock, signal }: Io
     if (node.wanted === "removed" && !(await clock.external(readWantedNodes(home))).some(({ name }) => name === node.name)) return;
     if ((await clock.external(findRunningProcess(home))).process === undefined)
       throw new Error(`Node ${node.name} is not ${node.wanted} yet: the cluster stopped; the next k8ts up completes it`);
+    if (clock.monotonic() >= giveUpAtMs)
+      throw new Error(
+        `Node ${node.name} is not ${node.wanted} yet after ${CHANGED_WITHIN_MS / 60_000} minutes; see the log of the cluster (k8ts logs)`,
+      );
     await clock.sleep(LOOK_EVERY_MS, signal);
   }
 }

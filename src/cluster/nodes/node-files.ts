@@ -75,8 +75,9 @@ export async function removeNodeFiles(home: Place, name: string): Promise<void> 
   await removeTree(joinPath(home.nodesDirectory, name));
 }
 
-export function hasNodes(home: Place): Promise<boolean> {
-  return fileExists(home.nodesDirectory);
+/** True if the cluster has further nodes, or has had some whose segment may be left. */
+export async function hasNodes(home: Place): Promise<boolean> {
+  return (await fileExists(segmentFile(home))) || (await readWantedNodes(home)).length > 0;
 }
 
 /** The lowest indexes that no node has. */

@@ -46,7 +46,9 @@ import {
 /** Beyond the grace period of its Pods. */
 const STOP_WITHIN_MS = STOP_GRACE_MS + 15_000;
 /** Changes of files that the system does not report. */
-const LOOK_EVERY_MS = 2_000;
+const LOOK_EVERY_MS = 10_000;
+/** The same where it cannot report any. */
+const LOOK_UNWATCHED_MS = 1_000;
 
 export interface NodeFleetOptions {
   readonly home: HeldHome["home"];
@@ -129,14 +131,19 @@ export class NodeFleet implements AsyncDisposable {
     const present = await clock.external(readWantedNodes(home));
     const kept = present.filter(({ wanted }) => wanted !== "removed");
     const missing = count === undefined ? 0 : count - 1 - kept.length;
-    const added = freeIndexes(present, missing).map((index) => ({ name: `${nodeName}-${index}`, index }));
+    const added = freeIndexes(present, missing + present.length)
+      .map((index) => ({ name: `${nodeName}-${index}`, index }))
+      .filter(({ name }) => !present.some((one) => one.name === name))
+      .slice(0, Math.max(missing, 0));
     const again = kept
       .slice(0, count === undefined ? undefined : count - 1)
       .map(({ name, index, generation }) => ({ name, index, generation }));
-    for (const { name } of kept.slice(again.length))
+    for (const { name, generation } of kept.slice(again.length)) {
+      await clock.external(writeObservedNode(home, name, { generation, state: "killed" }));
       steps.note(
         `  node ${name} of an earlier start is not started; k8ts node start ${name} starts it, k8ts node remove ${name} deletes it`,
       );
+    }
     for (const node of [...again, ...added]) await clock.external(writeWantedNode(home, { generation: 0, ...node, wanted: "running" }));
     const all = await clock.external(readWantedNodes(home));
     const due = all.filter(({ name, wanted }) => wanted === "removed" || [...again, ...added].some((one) => one.name === name));
@@ -151,10 +158,9 @@ export class NodeFleet implements AsyncDisposable {
     const { home, clock, log } = this.#options;
     const { signal } = this.#stopping;
     await clock.external(makePrivateDirectory(home.nodesDirectory));
-    const watcher = watch(home.nodesDirectory, () => this.#wake());
-    watcher.on("error", (error) => log.warn("Watching the files of nodes failed; they are read periodically", { error }));
+    using watcher = this.#watch();
     while (!signal.aborted) {
-      await this.#pause();
+      await this.#pause(watcher === undefined ? LOOK_UNWATCHED_MS : LOOK_EVERY_MS);
       if (signal.aborted) break;
       try {
         const wanted = await clock.external(readWantedNodes(home));
@@ -163,14 +169,26 @@ export class NodeFleet implements AsyncDisposable {
         log.error("Reading the files of nodes failed", { error });
       }
     }
-    watcher.close();
   }
 
-  async #pause(): Promise<void> {
+  /** Undefined: the system has no watch left (fs.inotify.max_user_watches). */
+  #watch(): Disposable | undefined {
+    const { home, log } = this.#options;
+    try {
+      const watcher = watch(home.nodesDirectory, () => this.#wake());
+      watcher.on("error", (error) => log.warn("Watching the files of nodes failed; they are read periodically", { error }));
+      return { [Symbol.dispose]: () => watcher.close() };
+    } catch (error) {
+      log.warn("Watching the files of nodes failed; they are read periodically", { error });
+      return undefined;
+    }
+  }
+
+  async #pause(milliseconds: number): Promise<void> {
     const waiting = new AbortController();
     this.#wake = () => waiting.abort();
     if (this.#stopping.signal.aborted) return;
-    await this.#options.clock.sleep(LOOK_EVERY_MS, waiting.signal).catch(() => undefined);
+    await this.#options.clock.sleep(milliseconds, waiting.signal).catch(() => undefined);
     this.#wake = () => {};
   }
 

@@ -11,7 +11,7 @@ import type { HeldHome } from "../home/cluster-home.ts";
 import type { UpOptions } from "../up-options.ts";
 import { joinArguments } from "./join-arguments.ts";
 import { NodeFleet, type NodeFleetOptions } from "./node-fleet.ts";
-import { hasNodes, segmentFile } from "./node-files.ts";
+import { readWantedNodes, segmentFile } from "./node-files.ts";
 import { openSegment, removeSegment } from "./segment.ts";
 
 export interface FleetContext extends Pick<NodeFleetOptions, "environment" | "steps" | "clock" | "log" | "signal"> {
@@ -28,7 +28,8 @@ export async function prepareSegment(
   { held: { home }, clock }: FleetContext,
 ): Promise<AsyncDisposable | undefined> {
   const { clusterCidr } = network;
-  if (clusterCidr === undefined || (count === 1 && !(await clock.external(hasNodes(home))))) return undefined;
+  if (clusterCidr === undefined) return undefined;
+  if (count === 1 && (await clock.external(readWantedNodes(home))).length === 0) return undefined;
   const owner = kernelOwner(home);
   await clock.external(makePrivateDirectory(home.nodesDirectory));
   await clock.external(openSegment({ owner, clusterCidr, file: segmentFile(home) }));
@@ -55,7 +56,7 @@ export async function startFleet(parts: FleetParts, options: UpOptions, context:
   const { home } = held;
   const problem = problemOf(network, address);
   if (problem !== undefined || network?.clusterCidr === undefined || address === undefined) {
-    const isWanted = (options.nodes ?? 1) > 1 || (await clock.external(hasNodes(home)));
+    const isWanted = (options.nodes ?? 1) > 1 || (await clock.external(readWantedNodes(home))).length > 0;
     if (isWanted) steps.note(`  warning: this machine has one node only: ${problem}`);
     return undefined;
   }
