@@ -43,7 +43,7 @@ export const podNetwork = defineNetworkComponent({
     await using starting = new Disposables();
     const transport = context.transportFor(KUBE_PROXY, "k8ts-pod-network");
     const informers = starting.use(createInformers({ transport, clock, random, log }));
-    const running = starting.use(
+    starting.use(
       await PodNetwork.start({
         ...network,
         ...known,
@@ -52,12 +52,9 @@ export const podNetwork = defineNetworkComponent({
       }),
     );
     const owned = starting.move();
-    return {
-      get description() {
-        return running.description;
-      },
-      [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
-    };
+    // Without the other nodes: it is read once, and they change.
+    const description = `${known.podCidr} of ${known.clusterCidr}`;
+    return { description, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
   },
   cleanUp: removePodNetwork,
 });
