@@ -61,7 +61,7 @@ test("a change of one endpoint rewrites the chain of its Service only", () => {
   const script = changeScript(before, computed.table(aModel([aServicePort({ endpoints: ["10.244.1.7:8080"] }), ...rest], settings(model))));
   deepEqual(script.text.split("\n").slice(0, -1), [
     "flush chain ip k8ts-a1b2-proxy internal-8c66cac3d86490cb",
-    "add rule ip k8ts-a1b2-proxy internal-8c66cac3d86490cb ip saddr != { 10.244.0.0/16 } jump mark-for-masquerade",
+    "add rule ip k8ts-a1b2-proxy internal-8c66cac3d86490cb jump mark-unless-pod",
     'add rule ip k8ts-a1b2-proxy internal-8c66cac3d86490cb meta l4proto tcp dnat to 10.244.1.7:8080 comment "default/web:http"',
   ]);
   equal(first?.name, "web");

@@ -5,11 +5,13 @@
 import type { BaseChain, NftSet, NftTable } from "../../../host/network/nftables/nft-table.ts";
 import { disjointCidrs } from "../../../api/machinery/disjoint-cidrs.ts";
 import { deepEqual } from "../../../base/deep.ts";
-import type { ProxyModel, ServicePort } from "../../model.ts";
+import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 import {
   anonymousSet,
   fragmentOf,
   MASQUERADE_CHAIN,
+  MASQUERADE_UNLESS_POD_CHAIN,
+  masqueradeUnlessPod,
   REJECT_CHAIN,
   settingsOf,
   type Fragment,
@@ -18,7 +20,7 @@ import {
 } from "./service-rules.ts";
 
 /** Changes with the declarations of base chains and shared sets. */
-const LAYOUT = "layout-1";
+const LAYOUT = "layout-2";
 
 export function tableName(owner: string): string {
   return `k8ts-${owner}-proxy`;
@@ -56,6 +58,7 @@ export class ProxyTables {
   readonly #options: TableOptions;
   #settings: RuleSettings | undefined;
   #fragments = new WeakMap<ServicePort, Fragment>();
+  #ranges = new EndpointRanges();
   #fixed: { readonly nodePortAddresses: readonly string[]; readonly chains: ReadonlyMap<string, readonly string[]> } | undefined;
 
   constructor(family: 4 | 6, options: TableOptions) {
@@ -66,8 +69,13 @@ export class ProxyTables {
   table(model: ProxyModel): NftTable {
     const settings = settingsOf(model, { family: this.#family, masqueradesAll: this.#options.masqueradesAll });
     if (!deepEqual(settings, this.#settings)) this.#fragments = new WeakMap();
+    if (this.#ranges.isNearlyExhausted) [this.#fragments, this.#ranges] = [new WeakMap(), new EndpointRanges()];
     this.#settings = settings;
-    const chains = new Map<string, readonly string[]>(this.#fixedChains(model));
+    const chains = new Map<string, readonly string[]>([
+      ...this.#fixedChains(model),
+      [MASQUERADE_UNLESS_POD_CHAIN, masqueradeUnlessPod(settings)],
+    ]);
+    const used = new Set<number>();
     const shared = new Map(SHARED_SETS.map((name) => [name, new Map<string, string>()]));
     const sets = new Map<string, NftSet>();
     for (const port of model.servicePorts.values()) {
@@ -75,8 +83,14 @@ export class ProxyTables {
       const fragment = this.#fragmentOf(port, settings);
       for (const [name, rules] of fragment.chains) chains.set(name, rules);
       for (const name of SHARED_SETS) for (const [key, value] of fragment.elements[name] ?? []) addFirst(shared.get(name), key, value);
+      for (const { start, endpoints } of fragment.ranges) {
+        if (used.has(start)) continue;
+        used.add(start);
+        for (const [index, one] of endpoints.entries()) shared.get("endpoints")?.set(`${start + index}`, `${one.address} . ${one.port}`);
+      }
       for (const [name, seconds] of fragment.affinitySets) sets.set(name, affinitySet(this.#family, seconds));
     }
+    this.#ranges.keep(used);
     for (const [name, elements] of shared) sets.set(name, { ...declarationOf(name, this.#family), elements });
     return {
       family: familyName(this.#family),
@@ -90,7 +104,8 @@ export class ProxyTables {
 
   #fragmentOf(port: ServicePort, settings: RuleSettings): Fragment {
     let fragment = this.#fragments.get(port);
-    if (fragment === undefined) this.#fragments.set(port, (fragment = fragmentOf(port, settings)));
+    if (fragment === undefined)
+      this.#fragments.set(port, (fragment = fragmentOf(port, settings, (endpoints) => this.#ranges.of(endpoints))));
     return fragment;
   }
 
@@ -100,6 +115,37 @@ export class ProxyTables {
     return this.#fixed.chains;
   }
 }
+
+/**
+ * Numbers of endpoints in the shared map: consecutive for the endpoints of one list, the same for equal lists. Never used twice, so that
+ * rules of a cached fragment stay right.
+ */
+class EndpointRanges {
+  readonly #starts = new Map<string, number>();
+  #next = 0;
+
+  of(endpoints: readonly ServiceEndpoint[]): number {
+    const key = endpoints.map(({ address, port }) => `${address} ${port}`).join();
+    let start = this.#starts.get(key);
+    if (start === undefined) {
+      this.#starts.set(key, (start = this.#next));
+      this.#next += endpoints.length;
+    }
+    return start;
+  }
+
+  get isNearlyExhausted(): boolean {
+    return this.#next > NUMBERS_MAX;
+  }
+
+  /** Forgets lists that no port uses. */
+  keep(used: ReadonlySet<number>): void {
+    for (const [key, start] of this.#starts) if (!used.has(start)) this.#starts.delete(key);
+  }
+}
+
+/** Half of what the kernel's 32 bits can count, reached after months of constant changes. */
+const NUMBERS_MAX = 2 ** 31;
 
 /** Two Services may claim one external address and port: the first by name has it. */
 function addFirst(elements: Map<string, string> | undefined, key: string, value: string): void {
@@ -113,11 +159,13 @@ const SHARED_SETS: readonly SharedSet[] = [
   "no-endpoint-ips",
   "no-endpoint-node-ports",
   "firewall-ips",
+  "endpoints",
   "hairpin",
 ];
 
 function declarationOf(name: SharedSet, family: 4 | 6): Pick<NftSet, "kind" | "declaration"> {
   const address = family === 4 ? "ipv4_addr" : "ipv6_addr";
+  if (name === "endpoints") return { kind: "map", declaration: `typeof numgen random mod 2 : ${familyName(family)} daddr . tcp dport;` };
   if (name === "hairpin") return { kind: "set", declaration: `type ${address} . ${address};` };
   const key = name.endsWith("node-ports") ? "inet_proto . inet_service" : `${address} . inet_proto . inet_service`;
   return { kind: "map", declaration: `type ${key} : verdict;` };

@@ -20,9 +20,19 @@ export interface Fragment {
   readonly chains: readonly (readonly [name: string, rules: readonly string[]])[];
   /** Elements of the maps and sets of all ports. */
   readonly elements: Readonly<Partial<Record<SharedSet, readonly (readonly [key: string, value: string])[]>>>;
+  /** Lists of endpoints in the map "endpoints", each from its number on. */
+  readonly ranges: readonly EndpointRange[];
   /** Sets of clients, by name: the timeout in seconds. */
   readonly affinitySets: readonly (readonly [name: string, seconds: number])[];
 }
+
+export interface EndpointRange {
+  readonly start: number;
+  readonly endpoints: readonly ServiceEndpoint[];
+}
+
+/** Returns the first of the numbers that the endpoints have in the map "endpoints". */
+export type AllocateRange = (endpoints: readonly ServiceEndpoint[]) => number;
 
 /** Maps and sets that all ports share. */
 export type SharedSet =
@@ -32,10 +42,12 @@ export type SharedSet =
   | "no-endpoint-ips"
   | "no-endpoint-node-ports"
   | "firewall-ips"
+  | "endpoints"
   | "hairpin";
 
 /** Chains that every table has. */
 export const MASQUERADE_CHAIN = "mark-for-masquerade";
+export const MASQUERADE_UNLESS_POD_CHAIN = "mark-unless-pod";
 export const REJECT_CHAIN = "reject-without-endpoint";
 
 const HASH = { digits: 16 };
@@ -43,12 +55,12 @@ const HASH = { digits: 16 };
 /** nft accepts comments of at most 128 bytes; names of Services and ports are ASCII. */
 const COMMENT_LENGTH_MAX = 120;
 
-export function fragmentOf(port: ServicePort, settings: RuleSettings): Fragment {
+export function fragmentOf(port: ServicePort, settings: RuleSettings, allocate: AllocateRange): Fragment {
   const hash = shortHash(port.key, HASH);
   const internal = entryOf(port, port.internalPolicy);
   const external = entryOf(port, port.externalPolicy);
   const isExternal = port.externalIps.length + port.loadBalancerIps.length > 0 || port.nodePort !== undefined;
-  const translation = new Translation(port, settings, hash);
+  const translation = new Translation(port, settings, { hash, allocate });
   const chains: (readonly [string, readonly string[]])[] = [];
   if (internal.verdict === "translate")
     chains.push([`internal-${hash}`, [...internalMasquerade(settings), ...translation.to(internal.endpoints)]]);
@@ -66,6 +78,7 @@ export function fragmentOf(port: ServicePort, settings: RuleSettings): Fragment 
   return {
     chains,
     elements: elementsOf(port, { hash, internal, external, names: new Set(chains.map(([name]) => name)) }),
+    ranges: translation.ranges,
     affinitySets: translation.affinitySets,
   };
 }
@@ -82,10 +95,14 @@ function entryOf({ clusterEndpoints, localEndpoints, hasEndpoints }: ServicePort
 }
 
 /** Answers to clients outside of the Pod network must pass this node again. Pods keep their address. */
-function internalMasquerade({ family, masqueradesAll, podCidrs }: RuleSettings): readonly string[] {
+function internalMasquerade({ masqueradesAll, podCidrs }: RuleSettings): readonly string[] {
   if (masqueradesAll) return [`jump ${MASQUERADE_CHAIN}`];
-  if (podCidrs.length === 0) return [];
-  return [`${ip(family)} saddr != ${anonymousSet(podCidrs)} jump ${MASQUERADE_CHAIN}`];
+  return podCidrs.length === 0 ? [] : [`jump ${MASQUERADE_UNLESS_POD_CHAIN}`];
+}
+
+/** Rules of the chain that all ports share. */
+export function masqueradeUnlessPod({ family, podCidrs }: RuleSettings): readonly string[] {
+  return podCidrs.length === 0 ? [] : [`${ip(family)} saddr != ${anonymousSet(podCidrs)} jump ${MASQUERADE_CHAIN}`];
 }
 
 function localShortcut(chain: string, { family, podCidrs }: RuleSettings): readonly string[] {
@@ -105,15 +122,22 @@ function firewallRules({ sourceRanges, loadBalancerIps }: ServicePort, { family 
 class Translation {
   readonly endpointChains: (readonly [string, readonly string[]])[] = [];
   readonly affinitySets: (readonly [string, number])[] = [];
+  readonly ranges: EndpointRange[] = [];
   readonly #port: ServicePort;
   readonly #family: 4 | 6;
   readonly #hash: string;
+  readonly #allocate: AllocateRange;
   readonly #known = new Set<string>();
 
-  constructor(port: ServicePort, { family }: RuleSettings, hash: string) {
+  constructor(
+    port: ServicePort,
+    { family }: RuleSettings,
+    { hash, allocate }: { readonly hash: string; readonly allocate: AllocateRange },
+  ) {
     this.#port = port;
     this.#family = family;
     this.#hash = hash;
+    this.#allocate = allocate;
   }
 
   /** Rules that translate to one of the endpoints. None without endpoints. */
@@ -152,8 +176,10 @@ class Translation {
     const [first] = endpoints;
     if (endpoints.length === 1 && first !== undefined)
       return `dnat to ${this.#family === 4 ? first.address : `[${first.address}]`}:${first.port}`;
-    const targets = endpoints.map(({ address, port }, index) => `${index} : ${address} . ${port}`);
-    return `dnat ${ip(this.#family)} to ${random(endpoints.length)} map { ${targets.join(", ")} }`;
+    // One map for all: the kernel searches the maps of a table one by one, so that a map per Service would take minutes with 10,000.
+    const start = this.#allocate(endpoints);
+    this.ranges.push({ start, endpoints });
+    return `dnat ${ip(this.#family)} to ${random(endpoints.length)} offset ${start} map @endpoints`;
   }
 }
 
