@@ -129,9 +129,30 @@ export interface TrafficTopology extends AsyncDisposable {
 
 let count = 0;
 
+/** Followed by the id of the process that owns the namespace. */
+const PREFIX = "k8ts-traffic-";
+
+/** Removes namespaces of test processes that were killed. */
+async function removeOrphans(): Promise<void> {
+  const listed = await ownNetworkNamespace.run("ip", ["netns", "list"]);
+  for (const [name, pid] of listed.matchAll(new RegExp(`^${PREFIX}(\\d+)-\\S+`, "gm"))) {
+    // Another process may remove it at the same time.
+    if (!isRunning(Number(pid))) await ownNetworkNamespace.run("ip", ["netns", "delete", name]).catch(() => "");
+  }
+}
+
+function isRunning(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
 export async function openTrafficTopology(): Promise<TrafficTopology> {
   await using stack = new Disposables();
-  const prefix = `k8ts-traffic-${process.pid}-${++count}`;
+  await removeOrphans();
+  const prefix = `${PREFIX}${process.pid}-${++count}`;
   const [node, podA, podB, client] = ["node", "a", "b", "client"].map((name) => `${prefix}-${name}`) as [string, string, string, string];
   for (const name of [node, podA, podB, client]) {
     await ownNetworkNamespace.run("ip", ["netns", "add", name]);
