@@ -25,6 +25,8 @@ import type { RecordedNode, RecordedPart } from "./home/cluster-record.ts";
 import { podAccessProblem, withPodAccess } from "./pod-access.ts";
 import { markControlPlane } from "./mark-control-plane.ts";
 import { CLUSTER_DOMAIN } from "./machine/cluster-domain.ts";
+import { createJoiningPermissions } from "../client/create-joining-permissions.ts";
+import { createClient } from "../client/rest-client.ts";
 import { tryPublishClusterNetwork } from "./publish-cluster-network.ts";
 import { simulatedFleet } from "../components/simulated-nodes/simulated-fleet.ts";
 import type { Steps } from "../cli/framework/progress.ts";
@@ -78,7 +80,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
         nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(options.nodeMonitorGracePeriod) },
       },
       nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
-      ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startNode(network, node) }),
+      ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startPermittedNode(network, node, startNode) }),
       random: realRandom(),
     }),
   );
@@ -105,6 +107,16 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
     ...(fleet === undefined ? {} : { onChange: (listener: () => void) => fleet.onChange(listener) }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** The network components of a node read objects as that node, so its permissions come first. */
+async function startPermittedNode(
+  network: PodNetworkPart,
+  node: NodeContext,
+  startNode: (network: PodNetworkPart, node: NodeContext) => Promise<NodePart>,
+): Promise<NodePart> {
+  await createJoiningPermissions(createClient(node.transportFor(ADMINISTRATOR, K8TS_AGENT)));
+  return startNode(network, node);
 }
 
 /** The segment of further nodes on this machine, if there are any. */

@@ -55,6 +55,8 @@ import { kernelOwner } from "../machine/container-paths.ts";
 import { stopMachinePods } from "../machine/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../../components/node/stop-pods-order.ts";
 import { CLUSTER_DOMAIN } from "../machine/cluster-domain.ts";
+import { createJoiningPermissions } from "../../client/create-joining-permissions.ts";
+import { createClient } from "../../client/rest-client.ts";
 import { tryPublishClusterNetwork } from "../publish-cluster-network.ts";
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
 import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
@@ -97,6 +99,8 @@ export async function startProcesses(
   const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
   const nodeStart = { options, context, door, supervise, owner: starting };
   if (network !== undefined) await allowApiServer(network, { serving, url: door.url });
+  // The network components of a node read objects as that node.
+  await asAdministrator(nodeStart, (transport) => createJoiningPermissions(createClient(transport)));
   const started = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
   const firstNode = started === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName;

@@ -8,7 +8,12 @@ import { cleanUpNetworkComponents, networkFlags, startNetworkComponents } from "
 
 const namespace = { name: "test", run: async () => "" };
 
-function start(components: readonly NetworkComponent[], scope: NetworkComponent["scope"], warnings: string[] = []) {
+function start(
+  components: readonly NetworkComponent[],
+  scope: NetworkComponent["scope"],
+  warnings: string[] = [],
+  clock = new VirtualClock({ macrotask: () => Promise.resolve() }),
+) {
   return startNetworkComponents({
     components,
     scope,
@@ -19,7 +24,7 @@ function start(components: readonly NetworkComponent[], scope: NetworkComponent[
       throw new Error("no component of these tests connects");
     },
     directory: "/data",
-    ...{ clock: new VirtualClock({ macrotask: () => Promise.resolve() }), random: seededRandom(1), log: silentLogger },
+    ...{ clock, random: seededRandom(1), log: silentLogger },
     warn: (message) => void warnings.push(message),
   });
 }
@@ -59,6 +64,30 @@ test("a component that cannot start is reported and does not stop the others", a
     { name: "other", description: "other works" },
   ]);
   deepEqual(warnings, ["broken is not running: port 53 is in use"]);
+});
+
+test("a component that takes too long is reported, continues to start, and is stopped with the others", async () => {
+  const happened: string[] = [];
+  const warnings: string[] = [];
+  const clock = new VirtualClock({ macrotask: () => Promise.resolve() });
+  const slow = component("slow", happened, {
+    async start() {
+      await clock.sleep(90_000);
+      return { description: "slow works", [Symbol.asyncDispose]: async () => void happened.push("stop slow") };
+    },
+  });
+  const starting = start([slow, component("other", happened)], "cluster", warnings, clock);
+  await clock.advance(60_000);
+  const started = await starting;
+  const reason = "it did not start within 60 s and continues in the background; its log has the reason";
+  deepEqual(started.list, [
+    { name: "slow", description: `not running: ${reason}` },
+    { name: "other", description: "other works" },
+  ]);
+  deepEqual(warnings, [`slow is not running: ${reason}`]);
+  await clock.advance(30_000);
+  await started[Symbol.asyncDispose]();
+  deepEqual(happened, ["start other in /data/other", "stop other", "stop slow"]);
 });
 
 test("a joined node runs only components of every node and has only their flags", async () => {
