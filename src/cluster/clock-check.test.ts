@@ -11,7 +11,7 @@ for (const { title, times, is, why } of [
     times: { nowMs: NOW, authorityFromMs: NOW - 1, storeWrittenMs: NOW - 1 },
     is: "possible",
   },
-  { title: "without a cluster yet any time after this version was made is possible", times: { nowMs: NOW }, is: "possible" },
+  { title: "without a cluster any time after the build of this version is accepted", times: { nowMs: NOW }, is: "possible" },
   {
     title: "some minutes are within what clocks are corrected by",
     times: { nowMs: NOW, authorityFromMs: NOW + 60_000, storeWrittenMs: NOW + 60_000 },

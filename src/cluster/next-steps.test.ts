@@ -13,7 +13,7 @@ for (const { title, cluster, expected } of [
     cluster: { podsAre: "containers", presentImage: "k8ts.local/pause:1" },
     expected: ["kubectl create deployment web --image=k8ts.local/pause:1 --replicas=3", ...PULLED],
   },
-  { title: "on another node the lines say that an image is pulled", cluster: { podsAre: "containers" }, expected: PULLED },
+  { title: "for another node the lines mention that the image is pulled", cluster: { podsAre: "containers" }, expected: PULLED },
   {
     title: "simulated Pods need no image",
     cluster: { podsAre: "simulated" },

@@ -95,10 +95,10 @@ test("a preemption victim gets DisruptionTarget, is deleted with its own grace p
 });
 
 for (const { how, stale } of [
-  { how: "is gone", stale: (pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, name: "missing" } }) },
-  { how: "is another one by now", stale: (pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, uid: "another" } }) },
+  { how: "was deleted", stale: (pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, name: "missing" } }) },
+  { how: "was replaced", stale: (pod: Pod) => ({ ...pod, metadata: { ...pod.metadata, uid: "another" } }) },
   {
-    how: "is another one by now and was marked before",
+    how: "was replaced and is already marked",
     stale: (pod: Pod) => {
       const message = "default-scheduler: preempting to accommodate a higher priority pod";
       const target = { type: "DisruptionTarget", status: "True" as const, reason: "PreemptionByScheduler", message };

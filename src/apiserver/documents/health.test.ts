@@ -41,7 +41,7 @@ const rows: readonly {
 }[] = [
   { it: "returns only ok if all checks pass", checks: healthy, path: "/readyz", code: 200, text: "ok" },
   {
-    it: "lists its checks when asked to",
+    it: "lists its checks with ?verbose",
     checks: healthy,
     path: "/readyz?verbose",
     code: 200,
@@ -55,7 +55,7 @@ const rows: readonly {
     text: "[+]ping ok\n[-]etcd failed: reason withheld\nhealthz check failed\n",
   },
   {
-    it: "does not count what is excluded",
+    it: "ignores excluded checks",
     checks: broken,
     path: "/livez?exclude=etcd&verbose=true",
     code: 200,
@@ -77,7 +77,7 @@ const rows: readonly {
     text: "internal server error: no disk\n",
   },
   { it: "returns 404 for an unknown check", checks: healthy, path: "/readyz/nope", code: 404, text: "" },
-  { it: "does not want to be restarted while it stops", checks: stopping, path: "/livez", code: 200, text: "ok" },
+  { it: "is live while the server stops", checks: stopping, path: "/livez", code: 200, text: "ok" },
   {
     it: "is not ready while the server stops",
     checks: stopping,

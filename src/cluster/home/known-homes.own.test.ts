@@ -55,7 +55,7 @@ for (const { title, plant, reason } of [
     reason: /runtime\/k8ts: it is owned by user 61234/,
   },
   {
-    title: "whose runtime directory another user could have made",
+    title: "whose runtime directory another user could have created",
     plant: ({ place }) => chmod(place, 0o1777),
     reason: /runtime\/k8ts: it is writable by other users \(mode 01777\)/,
   },

@@ -156,11 +156,15 @@ const V5 = { offer: { protocols: ["v5.channel.k8s.io"] } };
 
 for (const { title, call, words } of [
   {
-    title: "a command of which nothing is wanted",
+    title: "a command without any stream",
     call: callOf("exec", { ...V5, options: {} }),
     words: /you must specify at least 1 of stdin/,
   },
-  { title: "a command on a node that is silent", call: callOf("exec", { ...V5, node: "node-9" }), words: /dial tcp 192\.0\.2\.1:10250: / },
+  {
+    title: "a command on a node that does not respond",
+    call: callOf("exec", { ...V5, node: "node-9" }),
+    words: /dial tcp 192\.0\.2\.1:10250: /,
+  },
   { title: "attaching", call: callOf("attach", V5), words: /cannot attach to container \\"main\\" in pod \\"web\\"/ },
 ]) {
   test(`${title} is rejected with a message that reaches the client`, async () => {

@@ -33,7 +33,7 @@ const ROWS: readonly Row[] = [
   },
   { it: "chooses the new ReplicaSet if none has Pods", wants: { replicas: 2 }, has: { old: {}, new: {} }, steps: ["new to 2"] },
   {
-    it: "chooses the latest ReplicaSet if there is no new one",
+    it: "chooses the latest ReplicaSet if no new one exists",
     wants: { replicas: 2 },
     has: { old: {}, later: {} },
     steps: ["later to 2"],
@@ -134,7 +134,7 @@ for (const { it, has, is } of [
   { it: "one with Pods has another desired-replicas annotation", has: { size: 1, desired: 4 }, is: true },
   { it: "one with Pods has this desired-replicas annotation", has: { size: 1, desired: 3 }, is: false },
   { it: "one without Pods has another desired-replicas annotation", has: { size: 0, desired: 4 }, is: false },
-  { it: "there is no desired-replicas annotation", has: { size: 1 }, is: false },
+  { it: "the desired-replicas annotation is missing", has: { size: 1 }, is: false },
   { it: "the desired-replicas annotation is not a number", has: { size: 1, desired: "-4" }, is: false },
   { it: "the desired-replicas annotation is out of range", has: { size: 1, desired: "4294967295" }, is: false },
 ]) {

@@ -27,15 +27,15 @@ async function shown(cluster: Given): Promise<readonly (readonly string[])[]> {
 
 for (const { it, objects, shows } of [
   { it: "Endpoints of a Service without a selector are mirrored", objects: [SERVICE, anEndpoints()], shows: [["10.0.0.0"]] },
-  { it: "those of a Service with a selector are not", objects: [aService("db"), anEndpoints()], shows: [] },
-  { it: "those without a Service are not", objects: [anEndpoints()], shows: [] },
+  { it: "Endpoints of a Service with a selector are not mirrored", objects: [aService("db"), anEndpoints()], shows: [] },
+  { it: "Endpoints without a Service are not mirrored", objects: [anEndpoints()], shows: [] },
   {
-    it: "those that say so are not",
+    it: "Endpoints with the skip-mirror label are not mirrored",
     objects: [SERVICE, anEndpoints({ labels: { "endpointslice.kubernetes.io/skip-mirror": "true" } })],
     shows: [],
   },
   {
-    it: "those by which a leader is elected are not",
+    it: "Endpoints of a leader election are not mirrored",
     objects: [SERVICE, anEndpoints({ annotations: { "control-plane.alpha.kubernetes.io/leader": "{}" } })],
     shows: [],
   },
@@ -66,14 +66,14 @@ test("skipped addresses are reported by an event", async () => {
 });
 
 const ends: readonly { readonly it: string; readonly end: (cluster: Pick<Given, "client">) => Promise<unknown> }[] = [
-  { it: "the Endpoints go", end: ({ client }) => client.delete(endpoints, DB) },
-  { it: "the Service goes", end: ({ client }) => client.delete(services, DB) },
+  { it: "the Endpoints are deleted", end: ({ client }) => client.delete(endpoints, DB) },
+  { it: "the Service is deleted", end: ({ client }) => client.delete(services, DB) },
   {
     it: "the Service gets a selector",
     end: ({ client }) => client.patch(services, DB, { type: "merge", value: { spec: { selector: { app: "db" } } } }),
   },
   {
-    it: "the Endpoints are not to be mirrored any more",
+    it: "the Endpoints get the skip-mirror label",
     end: ({ client }) =>
       client.patch(endpoints, DB, {
         type: "merge",

@@ -104,14 +104,14 @@ for (const { it, spec = {}, pod, conditions } of [
   { it: "that is ready", pod: aPod("a", { ips: ["10.0.0.1"] }), conditions: [true, true, false] },
   { it: "that is not ready", pod: aPod("a", { ips: ["10.0.0.1"], isReady: false }), conditions: [false, false, false] },
   {
-    it: "that is not ready, of a Service that wants all",
+    it: "that is not ready, of a Service with publishNotReadyAddresses,",
     spec: { publishNotReadyAddresses: true },
     pod: aPod("a", { ips: ["10.0.0.1"], isReady: false }),
     conditions: [true, false, false],
   },
   { it: "that is terminating", pod: going(aPod("a", { ips: ["10.0.0.1"] })), conditions: [false, true, true] },
   {
-    it: "that is terminating, of a Service that wants all",
+    it: "that is terminating, of a Service with publishNotReadyAddresses,",
     spec: { publishNotReadyAddresses: true },
     pod: going(aPod("a", { ips: ["10.0.0.1"] })),
     conditions: [true, true, true],

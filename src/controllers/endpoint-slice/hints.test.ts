@@ -8,14 +8,14 @@ const AUTO = { "service.kubernetes.io/topology-mode": "Auto" };
 const OLD = "service.kubernetes.io/topology-aware-hints";
 
 for (const { it, annotations = {}, trafficDistribution, is } of [
-  { it: "says nothing", is: "none" },
+  { it: "has neither field nor annotation", is: "none" },
   { it: "prefers close endpoints", trafficDistribution: "PreferClose", is: "same-zone" },
   { it: "prefers its zone", trafficDistribution: "PreferSameZone", is: "same-zone" },
   { it: "prefers its node", trafficDistribution: "PreferSameNode", is: "same-node" },
-  { it: "asks for its topology", annotations: AUTO, is: "topology" },
-  { it: "asks for both", annotations: AUTO, trafficDistribution: "PreferClose", is: "topology" },
-  { it: "asks by the old name", annotations: { [OLD]: "auto" }, is: "topology" },
-  { it: "forbids it by the old name", annotations: { ...AUTO, [OLD]: "Disabled" }, is: "none" },
+  { it: "has the topology-mode annotation", annotations: AUTO, is: "topology" },
+  { it: "has the annotation and trafficDistribution", annotations: AUTO, trafficDistribution: "PreferClose", is: "topology" },
+  { it: "has the deprecated annotation", annotations: { [OLD]: "auto" }, is: "topology" },
+  { it: "disables hints by the deprecated annotation", annotations: { ...AUTO, [OLD]: "Disabled" }, is: "none" },
 ] as readonly { it: string; annotations?: Record<string, string>; trafficDistribution?: string; is: string }[]) {
   test(`a Service that ${it} has the distribution "${is}"`, () => {
     const spec = trafficDistribution === undefined ? {} : { trafficDistribution };

@@ -56,17 +56,17 @@ const rows: readonly { readonly it: string; readonly packed: PackedSlices; reado
   { it: "nothing changes without a change", packed: pack([group(HTTP, "2", "1")], [slice("s1", HTTP, "1", "2")]), shows: ["s1 1,2"] },
   { it: "the empty slice is used for the first ones", packed: pack([group(HTTP, "1")], [slice("s1", [])]), shows: ["s1! 1"] },
   {
-    it: "an endpoint that goes leaves its place to the next",
+    it: "a removed endpoint is replaced by the next",
     packed: pack([group(HTTP, "2", "3", "4", "5")], [slice("s1", HTTP, "1", "2", "3"), slice("s2", HTTP, "4")]),
     shows: ["s1! 2,3,5", "s2 4"],
   },
   {
-    it: "what fits into one slice goes into the fullest that has room for all",
+    it: "endpoints that fit into one slice are added to the fullest that has capacity for all",
     packed: pack([group(HTTP, "1", "2", "3", "4")], [slice("s1", HTTP, "1"), slice("s2", HTTP, "2", "3")]),
     shows: ["s1 1", "s2! 2,3,4"],
   },
   {
-    it: "what does not fit into one slice makes a new one",
+    it: "endpoints that fit into no slice get a new one",
     packed: pack([group(HTTP, "1", "2", "3", "4", "5", "6")], [slice("s1", HTTP, "1", "2"), slice("s2", HTTP, "3", "4")]),
     shows: ["s1 1,2", "s2 3,4", "+ 5,6"],
   },
@@ -82,7 +82,7 @@ const rows: readonly { readonly it: string; readonly packed: PackedSlices; reado
   },
   { it: "other ports have other slices", packed: pack([group(HTTP, "1"), group(DNS, "2")], []), shows: ["+ 1", "+ 2"] },
   {
-    it: "a slice whose ports are gone becomes that of the new ones",
+    it: "a slice whose ports were removed is reused for the new ports",
     packed: pack([group(DNS, "1")], [slice("s1", HTTP, "1"), slice("s2", HTTP, "2")]),
     shows: ["s1! 1", "-s2"],
   },
@@ -92,7 +92,7 @@ const rows: readonly { readonly it: string; readonly packed: PackedSlices; reado
     shows: ["s1 1", "s2! 2"],
   },
   {
-    it: "a slice that is too full gives some away",
+    it: "endpoints over the limit of a slice are moved",
     packed: pack([group(HTTP, "1", "2", "3", "4")], [slice("s1", HTTP, "1", "2", "3", "4")]),
     shows: ["s1! 1,2,3", "+ 4"],
   },

@@ -71,24 +71,24 @@ const rows: readonly { readonly it: string; readonly hints: readonly string[] | 
   },
   { it: "hints that still fit stay, however they are", hints: hintsOf([unchanged("aabb", "baba")]), are: ["baba"] },
   { it: "a slice without hints gets them", hints: hintsOf([unchanged("aabb", "aab_")]), are: ["aabb"] },
-  { it: "hints for a zone that is gone are recomputed", hints: hintsOf([unchanged("aabb", "aacc")]), are: ["aabb"] },
+  { it: "hints for a removed zone are recomputed", hints: hintsOf([unchanged("aabb", "aacc")]), are: ["aabb"] },
   {
     it: "what one slice has, another need not give",
     hints: hintsOf([unchanged("bb", "bb"), changed("aaaa")]),
     are: ["bb", "baaa"],
   },
   {
-    it: "nodes that say too little forbid it",
+    it: "no hints without the shares of the zones",
     hints: hintsOf([changed("ab")], NO_SHARES),
     are: "Insufficient Node information: allocatable CPU or zone not specified on one or more nodes",
   },
   {
-    it: "fewer endpoints than zones forbid it",
+    it: "no hints with fewer endpoints than zones",
     hints: hintsOf([changed("a")]),
     are: "Insufficient number of endpoints (1 endpoints, 2 zones)",
   },
   {
-    it: "parts that cannot be had with so few endpoints forbid it",
+    it: "no hints if too few endpoints match the shares of the zones",
     hints: hintsOf(
       [changed("aab")],
       new Map([

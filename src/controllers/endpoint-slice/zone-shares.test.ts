@@ -18,7 +18,7 @@ const rows: readonly { readonly it: string; readonly nodes: readonly Node[]; rea
   },
   { it: "not at all if there is one zone", nodes: [A], shares: undefined },
   { it: "not at all if a node has no zone", nodes: [A, B, aNode("c")], shares: undefined },
-  { it: "not at all if a node does not say its CPUs", nodes: [A, B, aNode("c", { zone: "a", cpu: "0" })], shares: undefined },
+  { it: "not at all if a node reports no CPUs", nodes: [A, B, aNode("c", { zone: "a", cpu: "0" })], shares: undefined },
 ];
 
 for (const { it, nodes, shares } of rows) {

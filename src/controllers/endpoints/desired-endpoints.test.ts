@@ -28,12 +28,16 @@ const CURRENT = endpointsFor([A]);
 
 for (const { it, current, isChanged } of [
   { it: "the same", current: CURRENT, isChanged: false },
-  { it: "another time", current: annotated({ [TRIGGER]: "x" }), isChanged: false },
+  { it: "another trigger time", current: annotated({ [TRIGGER]: "x" }), isChanged: false },
   { it: "annotations of others", current: annotated({ mine: "yes" }), isChanged: false },
   { it: "subsets in pieces", current: { ...CURRENT, subsets: [...(CURRENT.subsets ?? []), ...(CURRENT.subsets ?? [])] }, isChanged: false },
-  { it: "an annotation of what is over", current: annotated({ "endpoints.kubernetes.io/over-capacity": "truncated" }), isChanged: true },
-  { it: "a label too many", current: labelled({ ...CURRENT.metadata.labels, other: "1" }), isChanged: true },
-  { it: "no label of who writes it", current: labelled({ team: "x" }), isChanged: true },
+  {
+    it: "an obsolete over-capacity annotation",
+    current: annotated({ "endpoints.kubernetes.io/over-capacity": "truncated" }),
+    isChanged: true,
+  },
+  { it: "an unexpected label", current: labelled({ ...CURRENT.metadata.labels, other: "1" }), isChanged: true },
+  { it: "no managed-by label", current: labelled({ team: "x" }), isChanged: true },
   { it: "no addresses", current: { ...CURRENT, subsets: [] }, isChanged: true },
 ]) {
   test(`Endpoints with ${it} ${isChanged ? "are" : "are not"} written`, () => {
@@ -50,13 +54,13 @@ function labelled(labels: Readonly<Record<string, string>>): Endpoints {
 }
 
 for (const { it, pods, time } of [
-  { it: "a Pod that comes", pods: [A, aPod("b", { ips: ["10.0.0.2"], readyAt: "2030-02-02T00:00:00Z" })], time: "2030-02-02T00:00:00Z" },
+  { it: "an added Pod", pods: [A, aPod("b", { ips: ["10.0.0.2"], readyAt: "2030-02-02T00:00:00Z" })], time: "2030-02-02T00:00:00Z" },
   {
     it: "a Pod that is no longer ready",
     pods: [aPod("a", { ips: ["10.0.0.1"], isReady: false, readyAt: "2030-03-03T00:00:00Z" })],
     time: "2030-03-03T00:00:00Z",
   },
-  { it: "a Pod that goes", pods: [], time: undefined },
+  { it: "a removed Pod", pods: [], time: undefined },
 ]) {
   test(`the trigger time of ${it} is ${time ?? "unknown"}`, () =>
     deepEqual(endpointsFor(pods, CURRENT).metadata.annotations?.[TRIGGER], time));

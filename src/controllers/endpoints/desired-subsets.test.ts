@@ -27,17 +27,22 @@ const named = {
 const rows: readonly { readonly it: string; readonly service: Service; readonly pods: readonly Pod[]; readonly are: readonly string[] }[] =
   [
     { it: "Pods are ready or not", service: aService("web"), pods: [B, A], are: ["10.0.0.1|10.0.0.2:80"] },
-    { it: "all are ready if the Service wants all", service: aService("web", { spec: all }), pods: [A, B], are: ["10.0.0.1,10.0.0.2|:80"] },
-    { it: "those that are terminating are left out", service: aService("web"), pods: [GOING], are: [] },
     {
-      it: "those that are terminating stay if the Service wants all",
+      it: "all Pods are ready with publishNotReadyAddresses",
+      service: aService("web", { spec: all }),
+      pods: [A, B],
+      are: ["10.0.0.1,10.0.0.2|:80"],
+    },
+    { it: "terminating Pods are omitted", service: aService("web"), pods: [GOING], are: [] },
+    {
+      it: "terminating Pods are kept with publishNotReadyAddresses",
       service: aService("web", { spec: all }),
       pods: [GOING],
       are: ["10.0.0.1|:80"],
     },
-    { it: "those without an address are left out", service: aService("web"), pods: [aPod("c")], are: [] },
+    { it: "Pods without an address are omitted", service: aService("web"), pods: [aPod("c")], are: [] },
     {
-      it: "those that have ended are left out",
+      it: "Pods that have ended are omitted",
       service: aService("web"),
       pods: [aPod("c", { ips: ["10.0.0.3"], phase: "Failed" })],
       are: [],

@@ -44,15 +44,15 @@ const FIRST = `delete {"propagationPolicy":"Background","preconditions":{"uid":"
 const SECOND = `delete {"propagationPolicy":"Background","preconditions":{"uid":"u"}}`;
 
 for (const { it, answers, asked } of [
-  { it: "is done if it is as it was", answers: [undefined], asked: [FIRST] },
-  { it: "is done if it is gone", answers: [GONE], asked: [FIRST] },
+  { it: "is done if the object is unchanged", answers: [undefined], asked: [FIRST] },
+  { it: "is done if the object does not exist", answers: [GONE], asked: [FIRST] },
   {
-    it: "is done all the same if something else was written",
+    it: "is done if a write changed something else",
     answers: [CONFLICT, anObject({ resourceVersion: "8" }), undefined],
     asked: [FIRST, "get", SECOND],
   },
-  { it: "is done if another one has its name", answers: [CONFLICT, anObject({ uid: "other" })], asked: [FIRST, "get"] },
-  { it: "is done if it went meanwhile", answers: [CONFLICT, GONE], asked: [FIRST, "get"] },
+  { it: "is done if another object has the name", answers: [CONFLICT, anObject({ uid: "other" })], asked: [FIRST, "get"] },
+  { it: "is done if the object was deleted meanwhile", answers: [CONFLICT, GONE], asked: [FIRST, "get"] },
 ]) {
   test(`a deletion ${it}`, async () => {
     const server = answering(...answers);

@@ -48,27 +48,27 @@ function holding(
 }
 
 for (const { it, server, verbs, asked } of [
-  { it: "has nothing is only looked at", server: holding([]), verbs: ["list", "delete", "deletecollection"], asked: ["list 1"] },
+  { it: "has no objects is only listed", server: holding([]), verbs: ["list", "delete", "deletecollection"], asked: ["list 1"] },
   {
-    it: "has something is deleted at once",
+    it: "has objects is deleted by deletecollection",
     server: holding(["a", "b"]),
     verbs: ["list", "delete", "deletecollection"],
     asked: ["list 1", "deletecollection", "list"],
   },
   {
-    it: "cannot be deleted at once is deleted one by one",
+    it: "has no deletecollection is deleted one by one",
     server: holding(["a", "b"]),
     verbs: ["list", "delete"],
     asked: ["list 1", "list", "delete a", "delete b", "list"],
   },
   {
-    it: "says that it can be deleted at once and cannot is deleted one by one",
+    it: "rejects its advertised deletecollection is deleted one by one",
     server: holding(["a"], { refuses: ["deletecollection"] }),
     verbs: ["list", "delete", "deletecollection"],
     asked: ["list 1", "deletecollection", "list", "delete a", "list"],
   },
   {
-    it: "cannot be listed is deleted unseen",
+    it: "cannot be listed is deleted by deletecollection",
     server: holding(["a"]),
     verbs: ["delete", "deletecollection"],
     asked: ["deletecollection"],

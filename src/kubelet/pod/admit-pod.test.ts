@@ -76,8 +76,8 @@ const rows: readonly Row[] = [
     pod: asking({ "example.com/licence": "2" }),
     refusal: undefined,
   },
-  { it: "a label that it wants", pod: pod({ nodeSelector: { zone: "a" } }), refusal: undefined },
-  { it: "a label that it wants otherwise", pod: pod({ nodeSelector: { zone: "b" } }), refusal: ["NodeAffinity", AFFINITY] },
+  { it: "a node selector that matches", pod: pod({ nodeSelector: { zone: "a" } }), refusal: undefined },
+  { it: "a node selector that does not match", pod: pod({ nodeSelector: { zone: "b" } }), refusal: ["NodeAffinity", AFFINITY] },
   {
     it: "another name",
     pod: pod({ nodeName: "n2" }),

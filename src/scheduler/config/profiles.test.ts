@@ -60,19 +60,19 @@ const rows: readonly { readonly when: string; readonly plugins: WrittenPlugins; 
     scores: "TaintToleration*3 InterPodAffinity*2 ImageLocality*1 Custom*5",
   },
   {
-    when: "it adds a plugin at one point, which counts 1 unless it says more",
+    when: "it adds a plugin at one point, with the default weight 1",
     plugins: { score: { enabled: [{ name: "Custom" }] } },
     filters: "NodeName TaintToleration InterPodAffinity",
     scores: "TaintToleration*3 InterPodAffinity*2 ImageLocality*1 Custom*1",
   },
   {
-    when: "it gives a default another weight at all points: the place stays",
+    when: "it gives a default plugin another weight at all points: the position stays",
     plugins: { multiPoint: { enabled: [{ name: "InterPodAffinity", weight: 9 }] } },
     filters: "NodeName TaintToleration InterPodAffinity",
     scores: "TaintToleration*3 InterPodAffinity*9 ImageLocality*1",
   },
   {
-    when: "it gives a default another weight at its point: it comes first",
+    when: "it gives a default plugin another weight at its point: it comes first",
     plugins: { score: { enabled: [{ name: "Custom" }, { name: "ImageLocality", weight: 9 }] } },
     filters: "NodeName TaintToleration InterPodAffinity",
     scores: "ImageLocality*9 TaintToleration*3 InterPodAffinity*2 Custom*1",
@@ -90,13 +90,13 @@ const rows: readonly { readonly when: string; readonly plugins: WrittenPlugins; 
     scores: "InterPodAffinity*2 ImageLocality*1",
   },
   {
-    when: "it disables all at one point and enables some again, in its own order",
+    when: "it disables all plugins at one point and enables some again, in its own order",
     plugins: { filter: { disabled: [{ name: "*" }], enabled: [{ name: "TaintToleration" }, { name: "NodeName" }] } },
     filters: "TaintToleration NodeName",
     scores: "TaintToleration*3 InterPodAffinity*2 ImageLocality*1",
   },
   {
-    when: "it disables all everywhere and enables what it wants",
+    when: "it disables all plugins everywhere and enables some",
     plugins: {
       multiPoint: { disabled: [{ name: "*" }], enabled: [{ name: "DefaultBinder" }, { name: "PrioritySort" }, { name: "ImageLocality" }] },
       filter: { enabled: [{ name: "NodeName" }] },

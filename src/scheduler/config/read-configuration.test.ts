@@ -140,8 +140,8 @@ const rows: readonly { readonly when: string; readonly written: unknown; readonl
     written: { ...head, apiVersion: "kubescheduler.config.k8s.io/v1beta3" },
     says: [`no kind "KubeSchedulerConfiguration" is registered for version "kubescheduler.config.k8s.io/v1beta3": ${otherKind}`],
   },
-  { when: "it does not say its kind", written: { apiVersion: head.apiVersion }, says: ["Object 'Kind' is missing"] },
-  { when: "it does not say its version", written: { kind: head.kind }, says: ["Object 'apiVersion' is missing"] },
+  { when: "its kind is missing", written: { apiVersion: head.apiVersion }, says: ["Object 'Kind' is missing"] },
+  { when: "its apiVersion is missing", written: { kind: head.kind }, says: ["Object 'apiVersion' is missing"] },
   { when: "it is empty", written: null, says: ["Object 'Kind' is missing"] },
   {
     when: "it has extenders",
@@ -151,7 +151,7 @@ const rows: readonly { readonly when: string; readonly written: unknown; readonl
     ],
   },
   {
-    when: "arguments of a plugin are wrong, given twice, or of one that is no more",
+    when: "arguments of a plugin are invalid, duplicated, or of a removed plugin",
     written: {
       ...head,
       profiles: [
@@ -187,12 +187,12 @@ const rows: readonly { readonly when: string; readonly written: unknown; readonl
     ],
   },
   {
-    when: "arguments say rightly what they are",
+    when: "arguments have the right kind",
     written: { ...head, profiles: [{ pluginConfig: [{ name: "InterPodAffinity", args: { ...head, kind: "InterPodAffinityArgs" } }] }] },
     says: [],
   },
   {
-    when: "two plugins are to sort the queue",
+    when: "two queueSort plugins are enabled",
     written: { ...head, profiles: [{ plugins: { queueSort: { enabled: [{ name: "A" }, { name: "B" }] } } }] },
     says: ["profiles[0].plugins.queueSort.Enabled: Invalid value: 2: only one queue sort plugin can be enabled"],
   },

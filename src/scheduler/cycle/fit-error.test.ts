@@ -78,7 +78,7 @@ const rows: readonly { readonly when: string; readonly error: Partial<FitError>;
     },
     says: "0/2 nodes are available: node(s) didn't satisfy plugin NodeAffinity. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.",
   },
-  { when: "there is nothing to say", error: { nodeCount: 4 }, says: "0/4 nodes are available:" },
+  { when: "no reason is known", error: { nodeCount: 4 }, says: "0/4 nodes are available:" },
 ];
 
 for (const { when, error, says } of rows) {

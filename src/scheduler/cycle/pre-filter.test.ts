@@ -36,22 +36,27 @@ test("the rejection of excluded nodes names the narrowing plugins, sorted", () =
 
 for (const { when, plugins, reason, by } of [
   {
-    when: "two plugins ask for different nodes",
+    when: "two plugins narrow to different nodes",
     plugins: [narrowing("B", "n1"), narrowing("A", "n2")],
     reason: "node(s) didn't satisfy plugin(s) [A B] simultaneously",
     by: ["B", "A"],
   },
-  { when: "one plugin asks for no node", plugins: [narrowing("A")], reason: "node(s) didn't satisfy plugin A", by: ["A"] },
-  { when: "a plugin says no", plugins: [narrowing("N", "n1"), saysNo("A", false)], reason: "A says no", by: ["A"] },
-  { when: "two say no for good: the first counts", plugins: [saysNo("A", false), saysNo("B", false)], reason: "A says no", by: ["A"] },
+  { when: "one plugin narrows to no node", plugins: [narrowing("A")], reason: "node(s) didn't satisfy plugin A", by: ["A"] },
+  { when: "a plugin rejects the Pod", plugins: [narrowing("N", "n1"), saysNo("A", false)], reason: "A says no", by: ["A"] },
   {
-    when: "the first no might be changed: the last counts",
+    when: "two plugins reject it unresolvably: the first is reported",
+    plugins: [saysNo("A", false), saysNo("B", false)],
+    reason: "A says no",
+    by: ["A"],
+  },
+  {
+    when: "the first rejection is resolvable: the last is reported",
     plugins: [saysNo("A", true), saysNo("B", false)],
     reason: "B says no",
     by: ["B"],
   },
   {
-    when: "a no might be changed and another plugin narrowed",
+    when: "a rejection is resolvable and another plugin narrowed",
     plugins: [narrowing("N", "n1"), saysNo("A", true)],
     reason: "A says no",
     by: ["N", "A"],

@@ -45,7 +45,7 @@ const rows: readonly { readonly title: string; readonly pod: PodParts; readonly 
   },
   { title: "less than a thousandth of a CPU is one", pod: { cpu: "100u", memory: "1Mi" }, expected: "1m/1Mi scored 1m/1Mi" },
   {
-    title: "each init container has its turn alone",
+    title: "init containers run one at a time",
     pod: { containers: [container("a", "1/1Mi")], initContainers: [container("i", "500m/8Mi"), container("j", "2/4Mi")] },
     expected: "2000m/8Mi scored 2000m/8Mi",
   },
@@ -58,7 +58,7 @@ const rows: readonly { readonly title: string; readonly pod: PodParts; readonly 
     expected: "1200m/7Mi scored 1200m/7Mi",
   },
   {
-    title: "an init container without amounts counts with the default in its turn",
+    title: "an init container without requests counts with the default",
     pod: { containers: [container("a", "50m/1Mi")], initContainers: [container("i", "-/-")] },
     expected: "50m/1Mi scored 100m/200Mi",
   },
@@ -68,12 +68,12 @@ const rows: readonly { readonly title: string; readonly pod: PodParts; readonly 
     expected: "1250m/16Mi scored 1250m/216Mi",
   },
   {
-    title: "what the Pod asks for as a whole stands for its containers",
+    title: "Pod-level requests replace those of the containers",
     pod: { cpu: "1", memory: "1Mi", overhead: { cpu: "10m" }, spec: { resources: { requests: { cpu: "200m", memory: "5Mi" } } } },
     expected: "210m/5Mi scored 210m/5Mi",
   },
   {
-    title: "what neither the Pod nor a container names has the default",
+    title: "a resource that neither the Pod nor a container requests has the default",
     pod: { images: ["a", "b"], spec: { resources: { requests: { cpu: "2" } } } },
     expected: "2000m/0Mi scored 2000m/400Mi",
   },
@@ -83,12 +83,12 @@ const rows: readonly { readonly title: string; readonly pod: PodParts; readonly 
     expected: "2000m/1Mi scored 2000m/1Mi",
   },
   {
-    title: "what cannot be asked for as a whole is not",
+    title: "resources that Pod-level requests do not support are ignored",
     pod: { images: ["a", "b"], cpu: "1", memory: "1Mi", spec: { resources: { requests: { "ephemeral-storage": "1Gi" } } } },
     expected: "1000m/1Mi scored 1100m/201Mi",
   },
   {
-    title: "during a resize the most of all three counts",
+    title: "during a resize the maximum of desired, allocated and actual counts",
     pod: { containers: resizing.wanted, status: { containerStatuses: resizing.said } },
     expected: "300m/50Mi scored 300m/50Mi",
   },
@@ -98,12 +98,12 @@ const rows: readonly { readonly title: string; readonly pod: PodParts; readonly 
     expected: "300m/50Mi scored 300m/50Mi",
   },
   {
-    title: "a resize that is not feasible is not waited for",
+    title: "an infeasible resize is ignored",
     pod: { containers: resizing.wanted, status: { containerStatuses: resizing.said, conditions: infeasible } },
     expected: "200m/50Mi scored 200m/50Mi",
   },
   {
-    title: "what a node allots without saying what is in force is not looked at",
+    title: "allocated resources without actual ones are ignored",
     pod: {
       cpu: "1",
       memory: "1Mi",

@@ -133,11 +133,11 @@ const retries: readonly {
   { title: "a namespace, if the plugin has no rules", by: ["Unsure"], event: namespaceEvent, isTried: true },
   { title: "nothing, if the plugin has an empty list", by: ["Stubborn"], event: nodeAdded(), isTried: false },
   { title: "anything, if the plugin is unknown", by: ["Stranger"], event: podBound(), isTried: true },
-  { title: "an event whose hint says yes", by: ["OnlyBig"], event: nodeAdded("big"), isTried: true },
-  { title: "an event whose hint says no", by: ["OnlyBig"], event: nodeAdded("small"), isTried: false },
+  { title: "an event whose hint accepts it", by: ["OnlyBig"], event: nodeAdded("big"), isTried: true },
+  { title: "an event whose hint rejects it", by: ["OnlyBig"], event: nodeAdded("small"), isTried: false },
   { title: "an event whose hint fails", by: ["Thrower"], event: nodeAdded(), isTried: true },
-  { title: "a node, if there was none", by: [NO_NODES], event: nodeAdded(), isTried: true },
-  { title: "a node's labels, if there was none", by: [NO_NODES], event: nodeChanged("labels"), isTried: false },
+  { title: "a node is added, if none existed", by: [NO_NODES], event: nodeAdded(), isTried: true },
+  { title: "a node's labels change, if none existed", by: [NO_NODES], event: nodeChanged("labels"), isTried: false },
 ];
 
 for (const { title, by, event, isTried } of retries) {

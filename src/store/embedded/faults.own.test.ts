@@ -205,9 +205,9 @@ async function withData(body: (directory: string, file: string) => Promise<void>
 }
 
 for (const { it, damage } of [
-  { it: "that is something else", damage: (file: string) => writeFile(file, "This is not a data file, it is a letter. ".repeat(500)) },
-  { it: "whose beginning is gone", damage: (file: string) => overwrite(file, 0, Buffer.alloc(4_096)) },
-  { it: "whose second header is gone", damage: (file: string) => overwrite(file, 4_096, Buffer.alloc(4_096)) },
+  { it: "that is not a data file", damage: (file: string) => writeFile(file, "This is not a data file, it is a letter. ".repeat(500)) },
+  { it: "whose first page is zeroed", damage: (file: string) => overwrite(file, 0, Buffer.alloc(4_096)) },
+  { it: "whose second header is zeroed", damage: (file: string) => overwrite(file, 4_096, Buffer.alloc(4_096)) },
   { it: "that was cut to one page", damage: (file: string) => truncate(file, 4_096) },
   { it: "that was cut to its headers", damage: (file: string) => truncate(file, 8_192) },
   { it: "that was cut in the middle", damage: async (file: string) => truncate(file, (await readFile(file)).length / 2) },

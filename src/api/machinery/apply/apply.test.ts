@@ -41,7 +41,7 @@ interface Row {
 
 const ROWS: readonly Row[] = [
   {
-    what: "who applies owns what it names",
+    what: "an applier owns the fields of its configuration",
     steps: [["m", { replicas: 1, data: { a: "1" }, parts: [{ name: "x", image: "i" }], nested: {}, target: { kind: "k" } }]],
     spec: { replicas: 1, data: { a: "1" }, parts: [{ name: "x", image: "i" }], nested: {}, target: { kind: "k" } },
     owners: {
@@ -50,7 +50,7 @@ const ROWS: readonly Row[] = [
     },
   },
   {
-    what: "what an applier names no more goes",
+    what: "a field that an applier no longer sets is removed",
     steps: [
       ["m", { replicas: 1, data: { a: "1", b: "1" }, tags: ["a", "b"] }],
       ["m", { data: { b: "1" }, tags: ["b"] }],
@@ -59,7 +59,7 @@ const ROWS: readonly Row[] = [
     owners: { "Apply m": '{"f:data":{"f:b":{}},"f:tags":{"v:\\"b\\"":{}}}' },
   },
   {
-    what: "what another applier also owns stays",
+    what: "a field that another applier also owns is kept",
     steps: [
       ["m", { data: { a: "1", b: "1" } }],
       ["n", { data: { a: "1" } }],
@@ -69,7 +69,7 @@ const ROWS: readonly Row[] = [
     owners: { "Apply m": "{}", "Apply n": '{"f:data":{"f:a":{}}}' },
   },
   {
-    what: "what an updater took stays when the applier names it no more",
+    what: "a field that an updater took over is kept when the applier no longer sets it",
     steps: [
       ["m", { replicas: 1, data: { a: "1" } }],
       ["U", { replicas: 2, data: { a: "1" } }],
@@ -106,7 +106,7 @@ const ROWS: readonly Row[] = [
     owners: { "Apply m": "{}", "Apply n": '{"f:parts":{"k:{\\"name\\":\\"a\\"}":{".":{},"f:name":{},"f:tags":{"v:\\"t\\"":{}}}}}' },
   },
   {
-    what: "two appliers of different fields own their own",
+    what: "two appliers of different fields own one each",
     steps: [
       ["m", { nested: { a: "1" }, groups: { g: { value: "1" } } }],
       ["n", { nested: { b: { c: "1" } }, free: { k: { z: "1" } } }],

@@ -32,7 +32,7 @@ const ROWS: readonly { title: string; given: JsonObject; gives: JsonObject }[] =
     gives: ZEROS,
   },
   {
-    title: "a zero that was given is kept where Go has a pointer",
+    title: "an explicit zero is kept where Go has a pointer",
     given: { spec: { priority: 0, containers: [] } },
     gives: { ...ZEROS, spec: { priority: 0, containers: [] } },
   },

@@ -181,7 +181,7 @@ const rows: readonly Row[] = [
     result: { items: named("server", "b", "new", "a") },
   },
   {
-    title: "$setElementOrder of one that goes and one that comes",
+    title: "$setElementOrder with a deleted and an added item",
     document: { items: named("a", "b", "server") },
     patch: { "$setElementOrder/items": named("b", "new"), items: [{ name: "new" }, { name: "a", $patch: "delete" }] },
     result: { items: named("b", "server", "new") },
@@ -192,7 +192,7 @@ const rows: readonly Row[] = [
     patch: { "$setElementOrder/tags": ["c", "x", "a"], tags: ["x"] },
     result: { tags: ["b", "c", "x", "a"] },
   },
-  { title: "$setElementOrder of nothing", document: {}, patch: { "$setElementOrder/tags": ["a"] }, result: {} },
+  { title: "$setElementOrder of a missing list", document: {}, patch: { "$setElementOrder/tags": ["a"] }, result: {} },
 ];
 
 for (const { title, document, patch, result } of rows) {

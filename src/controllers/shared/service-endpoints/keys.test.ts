@@ -23,18 +23,18 @@ const POD = aPod("a", { ips: ["10.0.0.1"] });
 const HIDDEN = aPod("a");
 
 const changes: readonly { readonly it: string; readonly change: Change<Pod>; readonly wakes: readonly string[] }[] = [
-  { it: "that comes with an address", change: { is: "added", object: POD }, wakes: ["web"] },
+  { it: "that is added with an address", change: { is: "added", object: POD }, wakes: ["web"] },
   { it: "that has no address yet", change: { is: "added", object: HIDDEN }, wakes: [] },
   { it: "that has an address now", change: { is: "updated", object: POD, previous: HIDDEN }, wakes: ["web"] },
-  { it: "that is gone", change: { is: "deleted", object: POD }, wakes: ["web"] },
+  { it: "that was deleted", change: { is: "deleted", object: POD }, wakes: ["web"] },
   { it: "that is no longer ready", change: updated({ ips: ["10.0.0.1"], isReady: false }), wakes: ["web"] },
   { it: "with another address", change: updated({ ips: ["10.0.0.2"] }), wakes: ["web"] },
   { it: "that has ended", change: updated({ ips: ["10.0.0.1"], phase: "Succeeded" }), wakes: ["web"] },
   { it: "that changed its Service", change: updated({ ips: ["10.0.0.1"], app: "other" }), wakes: ["web", "other"] },
   { it: "that is terminating", change: relabelled({ deletionTimestamp: "2030-01-01T00:00:00Z" }), wakes: ["web"] },
-  { it: "with one label more that a Service selects", change: relabelled({ labels: { app: "web", tier: "front" } }), wakes: ["front"] },
+  { it: "with one more label that a Service selects", change: relabelled({ labels: { app: "web", tier: "front" } }), wakes: ["front"] },
   { it: "with one more label that no Service selects", change: relabelled({ labels: { app: "web", x: "y" } }), wakes: [] },
-  { it: "with an annotation more", change: relabelled({ annotations: { x: "y" } }), wakes: [] },
+  { it: "with one more annotation", change: relabelled({ annotations: { x: "y" } }), wakes: [] },
 ];
 
 function updated(parts: Parameters<typeof aPod>[1]): Change<Pod> {

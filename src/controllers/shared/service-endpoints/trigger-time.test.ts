@@ -7,9 +7,13 @@ const web = aService("web");
 const service = { ...web, metadata: { ...web.metadata, creationTimestamp: "2030-01-01T00:00:10Z" } };
 
 for (const { it, readyAt, time } of [
-  { it: "of several changes the earliest counts", readyAt: ["2030-01-01T00:00:30Z", "2030-01-01T00:00:20Z"], time: "2030-01-01T00:00:20Z" },
-  { it: "before the Service nothing counted", readyAt: ["2030-01-01T00:00:05Z"], time: "2030-01-01T00:00:10Z" },
-  { it: "without a change there is no time", readyAt: [], time: undefined },
+  {
+    it: "of several changes the earliest is the trigger time",
+    readyAt: ["2030-01-01T00:00:30Z", "2030-01-01T00:00:20Z"],
+    time: "2030-01-01T00:00:20Z",
+  },
+  { it: "a change before the Service was created has the Service's time", readyAt: ["2030-01-01T00:00:05Z"], time: "2030-01-01T00:00:10Z" },
+  { it: "without a change the trigger time is undefined", readyAt: [], time: undefined },
 ]) {
   test(it, () =>
     deepEqual(

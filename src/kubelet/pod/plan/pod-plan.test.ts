@@ -48,15 +48,20 @@ interface Row {
 }
 
 const rows: readonly Row[] = [
-  { it: "a new Pod gets its place and all containers", pod: pod(), plan: ["run-sandbox", "start c#0"] },
+  { it: "a new Pod gets its sandbox and all containers", pod: pod(), plan: ["run-sandbox", "start c#0"] },
   {
     it: "a new Pod with init containers gets only the first",
     pod: pod({ initContainers: [INIT, SIDECAR] }),
     plan: ["run-sandbox", "start init#0"],
   },
-  { it: "what runs is left alone", pod: pod(), sandbox: sandbox([container("c", running())]), plan: [] },
-  { it: "what was made and never started is started", pod: pod(), sandbox: sandbox([container("c", CREATED)]), plan: ["start c#0"] },
-  { it: "what has ended runs again", pod: pod(), sandbox: sandbox([container("c", exited(0))]), plan: ["start c#1"] },
+  { it: "a running container is left alone", pod: pod(), sandbox: sandbox([container("c", running())]), plan: [] },
+  {
+    it: "a container that was created and never started is started",
+    pod: pod(),
+    sandbox: sandbox([container("c", CREATED)]),
+    plan: ["start c#0"],
+  },
+  { it: "a container that has exited is restarted", pod: pod(), sandbox: sandbox([container("c", exited(0))]), plan: ["start c#1"] },
   {
     it: "only the newest exited containers are kept",
     pod: pod(),

@@ -73,8 +73,8 @@ test("a preemptor is gated from its nomination until its last victim's eviction 
 
 for (const { how, last } of [
   { how: "leaves", last: aPod("d", { deletedAt: "2026-01-01T00:00:00Z" }) },
-  { how: "is gone", last: undefined },
-  { how: "is gone and another has its name", last: aPod("d", { uid: "another" }) },
+  { how: "is deleted", last: undefined },
+  { how: "is replaced by another Pod of its name", last: aPod("d", { uid: "another" }) },
 ]) {
   test(`a preemptor is released as soon as its last victim ${how}`, async () => {
     const { effects, seen, plugin, act } = begin(victims());

@@ -19,8 +19,8 @@ interface Row {
 
 /** Balance before → after, and the resulting score: 50 + (50 + after − before) / 2. */
 const ROWS: readonly Row[] = [
-  { when: "the Pod asks for nothing", pod: {}, nodes: [["4", "10000", {}, {}]], scores: "skip" },
-  { when: "the Pod asks for what does not count", pod: { storage: "1Gi" }, nodes: [["4", "10000", {}, {}]], scores: "skip" },
+  { when: "the Pod has no requests", pod: {}, nodes: [["4", "10000", {}, {}]], scores: "skip" },
+  { when: "the Pod requests only resources that are not scored", pod: { storage: "1Gi" }, nodes: [["4", "10000", {}, {}]], scores: "skip" },
   // 100 → 87, 100 → 100
   {
     when: "the nodes are empty",
@@ -44,7 +44,7 @@ const ROWS: readonly Row[] = [
   },
   // 50 → 100, 100 → 50
   {
-    when: "it is as good and as bad as can be",
+    when: "balance is best on one node and worst on another",
     pod: { memory: "5000" },
     nodes: [
       ["3", "5000", {}, { cpu: "3" }],
@@ -53,7 +53,7 @@ const ROWS: readonly Row[] = [
     scores: [100, 50],
   },
   // 75 → 50: more than all counts as all.
-  { when: "more is asked for than there is", pod: { cpu: "9" }, nodes: [["6", "10000", {}, { cpu: "3" }]], scores: [62] },
+  { when: "the Pod requests more than is free", pod: { cpu: "9" }, nodes: [["6", "10000", {}, { cpu: "3" }]], scores: [62] },
   // 69 → 70, 62 → 65
   {
     when: "three resources count",
@@ -67,7 +67,7 @@ const ROWS: readonly Row[] = [
   },
   // 100 → 63, with or without the device that is not requested.
   {
-    when: "a device is not asked for",
+    when: "the Pod does not request a scored device",
     args: WITH_GPU,
     pod: { cpu: "3", memory: "5000" },
     nodes: [
@@ -85,7 +85,7 @@ const ROWS: readonly Row[] = [
   },
   { when: "the node has none of a resource", pod: { cpu: "3" }, nodes: [["4", "0", {}, {}]], scores: [75] },
   // Containers without requests use nothing here, unlike in NodeResourcesFit.
-  { when: "the Pods there say nothing", pod: { cpu: "4", memory: "10000" }, nodes: [["4", "10000", {}, {}]], scores: [75] },
+  { when: "existing Pods have no requests", pod: { cpu: "4", memory: "10000" }, nodes: [["4", "10000", {}, {}]], scores: [75] },
 ];
 
 for (const { when, args, pod, nodes, scores } of ROWS) {

@@ -43,7 +43,7 @@ const ROWS: readonly Row[] = [
   { when: "the nodes are empty", strategy: least(), pod: ASKING, nodes: [[SMALL], [LARGE]], scores: [37, 50] },
   { when: "memory counts twice", strategy: least(CPU_1_MEMORY_2), pod: ASKING, nodes: [[SMALL], [LARGE]], scores: [41, 50] },
   { when: "a resource would be over its capacity", strategy: least(), pod: ASKING, nodes: [[SMALL, using("3", "0")]], scores: [25] },
-  { when: "a node has neither", strategy: least(), pod: ASKING, nodes: [[{ cpu: "0", memory: "0" }]], scores: [0] },
+  { when: "a node has neither CPU nor memory", strategy: least(), pod: ASKING, nodes: [[{ cpu: "0", memory: "0" }]], scores: [0] },
   // 100m and 200 MiB for each container without requests, of existing Pods as of the incoming one.
   {
     when: "no container has requests",
@@ -53,14 +53,14 @@ const ROWS: readonly Row[] = [
     scores: [70],
   },
   {
-    when: "an extended resource is not asked for",
+    when: "the Pod does not request a scored extended resource",
     strategy: least([{ name: "cpu" }, { name: FOO }]),
     pod: ASKING,
     nodes: [[{ ...LARGE, extended: { [FOO]: "4" } }]],
     scores: [50],
   },
   {
-    when: "an extended resource is asked for",
+    when: "the Pod requests a scored extended resource",
     strategy: least([{ name: "cpu" }, { name: FOO }]),
     pod: aPod("p", { cpu: "3", extended: { [FOO]: "1" } }),
     nodes: [[{ ...LARGE, extended: { [FOO]: "4" } }], [LARGE]],
@@ -74,7 +74,7 @@ const ROWS: readonly Row[] = [
     scores: [50],
   },
   {
-    when: "the Pod asks as a whole: only its containers count",
+    when: "the Pod has Pod-level requests: only its containers count",
     strategy: least([{ name: "cpu" }]),
     pod: aPod("p", { cpu: "1", spec: { resources: { requests: { cpu: "3" } } } }),
     nodes: [[SMALL]],
@@ -105,7 +105,13 @@ const ROWS: readonly Row[] = [
     nodes: [[devices("4"), aPod("a", { extended: { [FOO]: "2" } })]],
     scores: [10],
   },
-  { when: "a device is not asked for", strategy: curve(RISING, [{ name: FOO }]), pod: aPod("p"), nodes: [[devices("4")]], scores: [0] },
+  {
+    when: "the Pod does not request the scored device",
+    strategy: curve(RISING, [{ name: FOO }]),
+    pod: aPod("p"),
+    nodes: [[devices("4")]],
+    scores: [0],
+  },
   // CPU at 100 % gets 0, and does not count: only memory at 50 % does.
   {
     when: "a resource is at the bottom of the curve",

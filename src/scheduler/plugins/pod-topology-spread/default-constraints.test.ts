@@ -34,7 +34,7 @@ function ownedBy(apiVersion: string, kind: string, more: Partial<OwnerReference>
 }
 
 for (const { when, services = [], owner = [], expected } of [
-  { when: "it belongs to nothing", expected: undefined },
+  { when: "nothing selects or owns it", expected: undefined },
   { when: "a Service selects it", services: [service({ app: "web" })], expected: "app=web" },
   { when: "two Services select it", services: [service({ app: "web" }), service({ tier: "front" })], expected: "app=web,tier=front" },
   { when: "a Service selects others", services: [service({ app: "db" })], expected: undefined },
@@ -48,13 +48,13 @@ for (const { when, services = [], owner = [], expected } of [
     owner: ownedBy("apps/v1", "ReplicaSet"),
     expected: "app=web,rev=2",
   },
-  { when: "a ReplicaSet owns it that is not there", owner: ownedBy("apps/v1", "ReplicaSet", { name: "gone" }), expected: undefined },
+  { when: "a missing ReplicaSet owns it", owner: ownedBy("apps/v1", "ReplicaSet", { name: "gone" }), expected: undefined },
   {
     when: "a ReplicaSet owns it without controlling it",
     owner: ownedBy("apps/v1", "ReplicaSet", { controller: false }),
     expected: undefined,
   },
-  { when: "something else owns it", owner: ownedBy("batch/v1", "Job"), expected: undefined },
+  { when: "an object of another kind owns it", owner: ownedBy("batch/v1", "Job"), expected: undefined },
 ]) {
   test(`by default a Pod is spread with ${expected ?? "no other"} when ${when}`, () => {
     const cluster = aClusterView({

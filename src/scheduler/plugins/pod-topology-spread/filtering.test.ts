@@ -57,7 +57,7 @@ const service = { apiVersion: "v1" as const, kind: "Service" as const, metadata:
 const hardZones = { defaultingType: "List", defaultConstraints: [{ maxSkew: 1, topologyKey: ZONE, whenUnsatisfiable: "DoNotSchedule" }] };
 
 const ROWS: readonly Row[] = [
-  { when: "nothing is there yet", pod: { ...web, spread: [spread(ZONE)] }, nodes: withPods(0, 0), expected: [fits, fits] },
+  { when: "no Pod matches yet", pod: { ...web, spread: [spread(ZONE)] }, nodes: withPods(0, 0), expected: [fits, fits] },
   { when: "a zone is ahead", pod: { ...web, spread: [spread(ZONE)] }, nodes: withPods(1, 0), expected: [AHEAD, fits] },
   {
     when: "a zone may be ahead by two",
@@ -72,7 +72,7 @@ const ROWS: readonly Row[] = [
     expected: [AHEAD, AHEAD, fits, AHEAD],
   },
   {
-    when: "the Pod is not one of those that are spread",
+    when: "the Pod does not match its own selector",
     pod: { ...db, spread: [spread(HOST)] },
     nodes: withPods(2, 1, 0, 3),
     expected: [AHEAD, fits, fits, AHEAD],
@@ -94,7 +94,7 @@ const ROWS: readonly Row[] = [
     expected: [fits, fits],
   },
   {
-    when: "Pods are on their way out",
+    when: "matching Pods are terminating",
     pod: { ...web, spread: [spread(ZONE)] },
     nodes: [{ zone: "a", on: times(3, { ...web, deletedAt: "2026-01-01T00:00:00Z" }) }, { zone: "b" }],
     expected: [fits, fits],
@@ -131,7 +131,7 @@ const ROWS: readonly Row[] = [
     expected: [AHEAD, AHEAD, fits, AHEAD],
   },
   {
-    when: "a constraint is only a wish",
+    when: "a constraint is soft",
     pod: { ...web, spread: [spread(ZONE, { whenUnsatisfiable: "ScheduleAnyway" })] },
     nodes: withPods(3, 0),
     expected: [fits, fits],
@@ -149,19 +149,19 @@ const ROWS: readonly Row[] = [
     expected: [fits, fits, fits],
   },
   {
-    when: "a node that its node selector rules out does not count",
+    when: "a node that its node selector excludes does not count",
     pod: { ...web, nodeSelector: { disk: "ssd" }, spread: [spread(ZONE)] },
     nodes: [{ ...ssd, zone: "a", on: times(1) }, { ...ssd, zone: "b", on: times(1) }, { zone: "c" }],
     expected: [fits, fits, fits],
   },
   {
-    when: "a node that its node selector rules out counts, as it asks",
+    when: "nodeAffinityPolicy is Ignore, and a node that its node selector excludes counts",
     pod: { ...web, nodeSelector: { disk: "ssd" }, spread: [spread(ZONE, { nodeAffinityPolicy: "Ignore" })] },
     nodes: [{ ...ssd, zone: "a", on: times(1) }, { ...ssd, zone: "b", on: times(1) }, { zone: "c" }],
     expected: [AHEAD, AHEAD, fits],
   },
   {
-    when: "a node that its node affinity rules out does not count",
+    when: "a node that its node affinity excludes does not count",
     pod: {
       ...web,
       affinity: {
@@ -186,7 +186,7 @@ const ROWS: readonly Row[] = [
     expected: [AHEAD, fits],
   },
   {
-    when: "a node with a taint does not count, as it asks",
+    when: "nodeTaintsPolicy is Honor, and a node with a taint does not count",
     pod: { ...web, spread: [spread(ZONE, { nodeTaintsPolicy: "Honor" })] },
     nodes: [
       { zone: "a", on: [web] },
@@ -204,7 +204,7 @@ const ROWS: readonly Row[] = [
     expected: [AHEAD, fits],
   },
   {
-    when: "a taint only asks to be avoided",
+    when: "a taint is PreferNoSchedule",
     pod: { ...web, spread: [spread(ZONE, { nodeTaintsPolicy: "Honor" })] },
     nodes: [
       { zone: "a", on: [web] },

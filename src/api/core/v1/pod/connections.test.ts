@@ -5,7 +5,7 @@ import type { JsonObject } from "../../../machinery/object.ts";
 import { validateLogOptions } from "./connections.ts";
 
 const rows: readonly { readonly title: string; readonly options: JsonObject; readonly wrong: readonly string[] }[] = [
-  { title: "a log may be asked for without saying more", options: {}, wrong: [] },
+  { title: "log options may be empty", options: {}, wrong: [] },
   {
     title: "numbers at their least are allowed",
     options: { tailLines: 0, limitBytes: 1, sinceSeconds: 1 },

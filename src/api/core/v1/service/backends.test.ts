@@ -31,9 +31,14 @@ for (const { it, labels, is } of [
 }
 
 for (const { it, spec, families, headless } of [
-  { it: "says its families", spec: { clusterIP: "10.0.0.1", ipFamilies: ["IPv6", "IPv4"] }, families: ["IPv6", "IPv4"], headless: false },
-  { it: "has that of its address", spec: { clusterIP: "fd00::1" }, families: ["IPv6"], headless: false },
-  { it: "without an address has both", spec: { clusterIP: "None" }, families: ["IPv4", "IPv6"], headless: true },
+  {
+    it: "has the families in ipFamilies",
+    spec: { clusterIP: "10.0.0.1", ipFamilies: ["IPv6", "IPv4"] },
+    families: ["IPv6", "IPv4"],
+    headless: false,
+  },
+  { it: "without ipFamilies has the family of its cluster IP", spec: { clusterIP: "fd00::1" }, families: ["IPv6"], headless: false },
+  { it: "without a cluster IP has both families", spec: { clusterIP: "None" }, families: ["IPv4", "IPv6"], headless: true },
 ] satisfies readonly { it: string; spec: ServiceSpec; families: readonly string[]; headless: boolean }[]) {
   test(`a Service ${it}`, () => deepEqual([familiesOf(aService(spec)), hasNoClusterIp(aService(spec))], [families, headless]));
 }
