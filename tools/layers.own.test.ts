@@ -117,13 +117,13 @@ describe("rooms import only the rooms of their line", () => {
       it: "the API server on a driver",
       file: "apiserver/storage/a.ts",
       imports: "../../store/etcd/b.ts",
-      says: "imports store/etcd/b.ts: apiserver/storage may import base, api/machinery, api, store, apiserver/framework",
+      says: "imports store/etcd/b.ts: apiserver/storage may import base, api/machinery, api, store, apiserver/framework, apiserver/shared",
     },
     {
       it: "the API server's engine on its HTTP side",
       file: "apiserver/watch/a.ts",
       imports: "../http/b.ts",
-      says: "imports apiserver/http/b.ts: apiserver/watch may import base, api/machinery, api, store, apiserver/framework",
+      says: "imports apiserver/http/b.ts: apiserver/watch may import base, api/machinery, api, store, apiserver/framework, apiserver/shared",
     },
     {
       it: "the API server's contracts on its engine",
@@ -135,7 +135,7 @@ describe("rooms import only the rooms of their line", () => {
       it: "the API server's engine on a plugin",
       file: "apiserver/write/a.ts",
       imports: "../authorization/b.ts",
-      says: "imports apiserver/authorization/b.ts: apiserver/write may import base, api/machinery, api, store, apiserver/framework, apiserver/limits",
+      says: "imports apiserver/authorization/b.ts: apiserver/write may import base, api/machinery, api, store, apiserver/framework, apiserver/shared, apiserver/limits",
     },
     {
       it: "a plugin of the API server on the engine",

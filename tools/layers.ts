@@ -36,11 +36,14 @@ const COMPONENTS = [
   "dashboard/**",
 ];
 
-/** Known to every part of the API server's engine: the contracts, and that of the store. */
-const APISERVER_ENGINE = [...API, "store", "apiserver/framework"];
+/** The contracts of the API server, and that of the store. */
+const APISERVER_CONTRACTS = [...API, "store", "apiserver/framework"];
 
-/** Known to every plugin of the API server: contracts and shared helpers, neither the engine nor another plugin. */
-const APISERVER_PLUGIN = [...APISERVER_ENGINE, "apiserver/shared"];
+/** Known to every part of the API server's engine: the contracts, and the helpers that engine and plugins share. */
+const APISERVER_ENGINE = [...APISERVER_CONTRACTS, "apiserver/shared"];
+
+/** Known to every plugin of the API server: the same, neither the engine nor another plugin. */
+const APISERVER_PLUGIN = APISERVER_ENGINE;
 
 /** Known to everything that the kubelet calls, which does not know the kubelet. */
 const KUBELET_CONTRACTS = ["kubelet/contracts", "kubelet/shared"];
@@ -69,7 +72,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   client: { knows: API },
   "client/https": { knows: [...API, "host/**", "client"] },
   "apiserver/framework": { knows: [...API, "store"] },
-  "apiserver/shared": { knows: APISERVER_ENGINE },
+  "apiserver/shared": { knows: APISERVER_CONTRACTS },
   "apiserver/limits": { knows: APISERVER_ENGINE },
   "apiserver/storage": { knows: APISERVER_ENGINE },
   "apiserver/watch": { knows: APISERVER_ENGINE },

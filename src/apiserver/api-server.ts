@@ -10,7 +10,8 @@ import type { Resource } from "../api/machinery/resource.ts";
 import type { SchemaSet } from "../api/machinery/schema.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Store } from "../store/store.ts";
-import { AdmissionChain, type AdmissionPluginFactory } from "./framework/admission.ts";
+import type { AdmissionPluginFactory } from "./framework/admission.ts";
+import { AdmissionChain } from "./write/admission-chain.ts";
 import { all as admissionPlugins } from "./admission/all.ts";
 import type { AdmissionConfig } from "./framework/admission-config.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "./framework/api-server-config.ts";
@@ -19,7 +20,7 @@ import { AuthenticationChain, withAuthenticatedGroup } from "./authentication/ch
 import { AuthorizationChain } from "./authorization/chain.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
-import { Causes } from "./framework/causes.ts";
+import { RecordedCauses } from "./storage/recorded-causes.ts";
 import { clusterInfo } from "./bootstrap/cluster-info.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
 import { BootstrapReconciler } from "./bootstrap/bootstrap-reconciler.ts";
@@ -35,7 +36,8 @@ import { FlowControl } from "./fairness/flow-control.ts";
 import { MaxInFlight } from "./limits/max-in-flight.ts";
 import { inProcessTransport, type InProcessOptions } from "./pipeline/in-process.ts";
 import { LargeBodies } from "./limits/large-bodies.ts";
-import { Metrics } from "./framework/metrics.ts";
+import type { Metrics } from "./framework/metrics.ts";
+import { RequestMetrics } from "./pipeline/request-metrics.ts";
 import { CachedObjects } from "./storage/cached-objects.ts";
 import { Pipeline } from "./pipeline/pipeline.ts";
 import { FAIRNESS_HOOKS, PostStartHooks } from "./bootstrap/post-start-hooks.ts";
@@ -94,7 +96,7 @@ export interface ApiServer {
 }
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const metrics = new Metrics();
+  const metrics = new RequestMetrics();
   // Authentication is created before the pipeline that the server's own writes pass, and uses it later.
   const late: { requests?: OwnRequests } = {};
   const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
@@ -198,7 +200,7 @@ function contextOf(
   };
   const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, clock, log, label });
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
-  const causes = new Causes(clock);
+  const causes = new RecordedCauses(clock);
   const admissionContext = { endpoints, objects, authorizer, config: config.admission, store, causes, clock, random, log };
   const extensions = new Map<string, ResourceExtension>();
   const server: ServerContext = {

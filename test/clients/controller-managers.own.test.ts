@@ -11,7 +11,7 @@ import { deployments } from "../../src/api/apps/v1/deployment.ts";
 import { leases } from "../../src/api/coordination.k8s.io/v1/lease.ts";
 import { pods } from "../../src/api/core/v1/pod.ts";
 import type { Lease } from "../../src/api/generated/coordination.k8s.io/v1.ts";
-import { CAUSES_MAX } from "../../src/apiserver/framework/causes.ts";
+import { CAUSES_MAX } from "../../src/apiserver/storage/recorded-causes.ts";
 import { CAUSES_PATH } from "../../src/apiserver/documents/causes/causes.ts";
 import { Disposables } from "../../src/base/disposables.ts";
 import { seededRandom } from "../../src/base/random.ts";

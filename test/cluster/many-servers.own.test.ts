@@ -431,7 +431,7 @@ function portIn(kubeconfig: string): string {
 }
 
 test(
-  "/readyz of a server whose etcd does not answer reports that it is not ready, also without credentials",
+  "/readyz of a server whose etcd does not respond reports that it is not ready, also without credentials",
   { ...needs("etcd"), timeout: 200_000 },
   async () => {
     await using owned = new Disposables();

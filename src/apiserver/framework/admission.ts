@@ -68,52 +68,12 @@ export interface AdmissionDependencies {
 
 export type AdmissionPluginFactory = (dependencies: AdmissionDependencies) => AdmissionPlugin;
 
-export class AdmissionChain {
-  readonly #plugins: readonly AdmissionPlugin[];
-  readonly #mutating: readonly AdmissionPlugin[];
-  readonly #validating: readonly AdmissionPlugin[];
-
-  constructor(plugins: readonly AdmissionPlugin[]) {
-    this.#plugins = plugins;
-    this.#mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
-    this.#validating = plugins.filter((plugin) => plugin.validate !== undefined);
-  }
-
-  async mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> {
-    let current: AdmissionRequest & { readonly object: KubeObject } = { ...request, object };
-    for (const plugin of this.#mutating) {
-      // Most plugins ignore most requests; then nothing is awaited.
-      const answer = plugin.mutate?.(current);
-      const changed = answer instanceof Promise ? await answer : answer;
-      if (changed !== undefined) current = { ...current, object: changed };
-    }
-    return current.object;
-  }
-
+/** All plugins in their order; write/admission-chain.ts implements it. */
+export interface Admission {
+  /** Returns the object as changed by the plugins. */
+  mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject>;
   /** If one plugin rejects, the charges of the others are refunded. */
-  async validate(request: AdmissionRequest): Promise<Charge> {
-    const charges: Charge[] = [];
-    try {
-      for (const plugin of this.#validating) {
-        const answer = plugin.validate?.(request);
-        const charge = answer instanceof Promise ? await answer : answer;
-        if (charge !== undefined) charges.push(charge);
-      }
-    } catch (error) {
-      await settleAll(charges, false);
-      throw error;
-    }
-    if (charges.length === 0) return NO_CHARGE;
-    return { alongside: charges.flatMap(({ alongside = [] }) => alongside), settle: (written) => settleAll(charges, written) };
-  }
-
-  async start(): Promise<void> {
-    for (const plugin of this.#plugins) await plugin.start?.();
-  }
-}
-
-const NO_CHARGE: Charge = { settle() {} };
-
-async function settleAll(charges: readonly Charge[], written: boolean): Promise<void> {
-  for (const charge of charges) await charge.settle(written);
+  validate(request: AdmissionRequest): Promise<Charge>;
+  /** Resolves when all plugins have loaded what they decide by. */
+  start(): Promise<void>;
 }

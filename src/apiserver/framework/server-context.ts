@@ -4,7 +4,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { SchemaSet } from "../../api/machinery/schema.ts";
 import type { Store } from "../../store/store.ts";
-import type { AdmissionChain } from "./admission.ts";
+import type { Admission } from "./admission.ts";
 import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import type { Authorizer } from "./authorization.ts";
@@ -22,7 +22,7 @@ export interface ServerContext {
   readonly endpoints: Endpoints;
   readonly objects: Objects;
   readonly schemas: SchemaSet;
-  readonly admission: AdmissionChain;
+  readonly admission: Admission;
   readonly identity: Identity;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;

@@ -50,9 +50,9 @@ interface Place {
 /** Upstream's messages for an unreachable backend. */
 function unreachableMessage(error: unknown, { subresource, target }: ConnectionCall, { host, port, path }: Place): string {
   const address = `${host.includes(":") ? `[${host}]` : host}:${port}`;
-  const words = goRoundTripError(error, address);
-  if (target.is === "server" || subresource === "proxy") return words;
-  return subresource === "log" ? `Get "https://${address}${path}": ${words}` : `error dialing backend: ${words}`;
+  const message = goRoundTripError(error, address);
+  if (target.is === "server" || subresource === "proxy") return message;
+  return subresource === "log" ? `Get "https://${address}${path}": ${message}` : `error dialing backend: ${message}`;
 }
 
 /** The certificate of a Pod is not verified: it is reached by address, for which no CA vouches. As upstream. */

@@ -13,7 +13,7 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 const PODS = "/api/v1/namespaces/default/pods";
 const ADMINISTRATOR = { name: "admin", groups: ["system:masters"] };
 
-/** A server whose store does not answer commits until `release` is called. */
+/** A server whose store does not respond to commits until `release` is called. */
 async function withHeldStore(config = {}): Promise<StartedServer & { release(): void; hold(): void }> {
   const clock = virtualClock();
   const memory = memoryStore(clock);

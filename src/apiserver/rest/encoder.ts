@@ -13,7 +13,7 @@ import { internalError } from "../../api/machinery/status-error.ts";
 import { partialObjectMetadata, tableHead, tableOf, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
-import { prettyJson } from "../framework/pretty-json.ts";
+import { prettyJson } from "../shared/pretty-json.ts";
 import type { WatchEvent } from "../framework/watch.ts";
 import type { AnswerForm } from "./negotiation.ts";
 import { eventBytes, listMetaOf, listPieces, objectPieces } from "./wire-bytes.ts";

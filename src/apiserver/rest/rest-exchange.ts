@@ -15,7 +15,7 @@ import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOff
 import { OVERLOAD_MESSAGE, OverloadError } from "../framework/overload.ts";
 import type { LargeBodies } from "../limits/large-bodies.ts";
 import type { Outcome } from "../framework/outcome.ts";
-import { isPretty } from "../framework/pretty-json.ts";
+import { isPretty } from "../shared/pretty-json.ts";
 import type { BodySource, Pipeline } from "../pipeline/pipeline.ts";
 import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
 import type { ApiRequest, RequestContext, User } from "../framework/request.ts";

@@ -10,17 +10,18 @@ import { seededRandom } from "../../base/random.ts";
 import type { Store } from "../../store/store.ts";
 import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import { AdmissionChain, type AdmissionPlugin } from "../framework/admission.ts";
+import type { AdmissionPlugin } from "../framework/admission.ts";
+import { AdmissionChain } from "../write/admission-chain.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../framework/api-server-config.ts";
 import type { Authorizer } from "../framework/authorization.ts";
 import { AuthorizationChain } from "../authorization/chain.ts";
 import { ServedEndpoints } from "../storage/served-endpoints.ts";
 import { CachedObjects } from "../storage/cached-objects.ts";
 import { inProcessTransport } from "../pipeline/in-process.ts";
-import { Causes } from "../framework/causes.ts";
+import { RecordedCauses } from "../storage/recorded-causes.ts";
 import { leaseLeadership } from "../shared/lease-leadership.ts";
 import { MaxInFlight } from "../limits/max-in-flight.ts";
-import { Metrics } from "../framework/metrics.ts";
+import { RequestMetrics } from "../pipeline/request-metrics.ts";
 import { Pipeline } from "../pipeline/pipeline.ts";
 import { all as extensionFactories } from "../resources/all.ts";
 import type { ServerContext } from "../framework/server-context.ts";
@@ -46,7 +47,7 @@ export function admittingServer(options: AdmittingOptions): Transport {
   const server = admittingContext(options);
   const watches = new WatchRegistry(server.clock, { started() {}, ended() {}, event() {} });
   const pipeline = new Pipeline(server, new Verbs(server, watches), {
-    metrics: new Metrics(),
+    metrics: new RequestMetrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
     checkLeadership: leaseLeadership(server.objects),
   });
@@ -70,7 +71,7 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
     authenticator: asUser(ADMINISTRATOR),
     authorizer: authorizer ?? new AuthorizationChain([], { objects, clock, log }),
     ...(connector === undefined ? {} : { connector }),
-    causes: new Causes(clock),
+    causes: new RecordedCauses(clock),
     config: { ...DEFAULT_API_SERVER_CONFIG, ...config },
     clock,
     random,

@@ -1,14 +1,14 @@
-/** All watches of a server: sends their bookmarks, ends them after their timeout and when the server stops, and counts them. */
+/**
+ * All watches of a server: ends them after their timeout and when the server stops, and counts them. Not here: their bookmarks
+ * (watch-bookmarks.ts).
+ */
 import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
-import type { ObjectCache } from "../framework/storage/storage.ts";
 import type { ObjectWatch } from "./object-watch.ts";
+import { sendBookmarks } from "./watch-bookmarks.ts";
 import type { WatchReceiver } from "../framework/watch.ts";
-
-/** Often enough that a watch without matching events can be resumed after a compaction; upstream's interval. */
-const BOOKMARK_INTERVAL_MS = 60_000;
 
 export interface WatchCounts {
   started(endpoint: Endpoint, request: ApiRequest): void;
@@ -36,7 +36,7 @@ export class WatchRegistry {
   constructor(clock: Clock, counts: WatchCounts) {
     this.#clock = clock;
     this.#counts = counts;
-    void this.#sendBookmarks();
+    void sendBookmarks(clock, this.#watches, this.#stop.signal);
   }
 
   get size(): number {
@@ -85,34 +85,4 @@ export class WatchRegistry {
     this.#stop.abort();
     for (const watch of [...this.#watches.keys()]) watch.stop();
   }
-
-  async #sendBookmarks(): Promise<void> {
-    for (;;) {
-      try {
-        await this.#clock.sleep(BOOKMARK_INTERVAL_MS, this.#stop.signal);
-      } catch {
-        return;
-      }
-      // In parallel: a resource whose store does not respond must not delay the others.
-      for (const [cache, watches] of this.#byCache()) void sendBookmarks(cache, watches);
-    }
-  }
-
-  #byCache(): Map<ObjectCache, ObjectWatch[]> {
-    const groups = new Map<ObjectCache, ObjectWatch[]>();
-    for (const [watch, { endpoint }] of this.#watches) {
-      if (!watch.wantsBookmarks) continue;
-      const { cache } = endpoint.storage;
-      const group = groups.get(cache);
-      if (group === undefined) groups.set(cache, [watch]);
-      else group.push(watch);
-    }
-    return groups;
-  }
-}
-
-/** One query for all watches of a resource. If it fails, no bookmarks are sent this time. */
-async function sendBookmarks(cache: ObjectCache, watches: readonly ObjectWatch[]): Promise<void> {
-  const revision = await cache.freshRevision().catch(() => undefined);
-  if (revision !== undefined) for (const watch of watches) watch.bookmark(revision);
 }

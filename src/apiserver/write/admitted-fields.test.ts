@@ -4,7 +4,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import type { AdmissionPlugin } from "../framework/admission.ts";
 import { leaseLeadership } from "../shared/lease-leadership.ts";
 import { MaxInFlight } from "../limits/max-in-flight.ts";
-import { Metrics } from "../framework/metrics.ts";
+import { RequestMetrics } from "../pipeline/request-metrics.ts";
 import { Pipeline } from "../pipeline/pipeline.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import { admittingContext } from "../testing/admitting-server.ts";
@@ -22,7 +22,7 @@ const LABELS: AdmissionPlugin = {
 test("fields that an admission plugin adds have no owner, in a create and in an update", async () => {
   const server = admittingContext({ plugins: [LABELS] });
   const pipeline = new Pipeline(server, new Verbs(server, new WatchRegistry(server.clock, { started() {}, ended() {}, event() {} })), {
-    metrics: new Metrics(),
+    metrics: new RequestMetrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
     checkLeadership: leaseLeadership(server.objects),
   });

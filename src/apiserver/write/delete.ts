@@ -3,7 +3,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { conflict, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { isReadyForRemoval, planDeletion } from "../framework/storage/deletion.ts";
+import { isReadyForRemoval, planDeletion } from "../shared/deletion.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { DeleteResult, ObjectDeletion } from "../framework/storage/writes.ts";
 import { checkPreconditions } from "../framework/storage/preconditions.ts";

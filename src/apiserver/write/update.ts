@@ -18,7 +18,7 @@ import { unallocated } from "../framework/extension.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { Operation } from "../../store/store.ts";
 import { claimable, createObject, redefault } from "./create.ts";
-import { isReadyForRemoval } from "../framework/storage/deletion.ts";
+import { isReadyForRemoval } from "../shared/deletion.ts";
 import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { metadataForUpdate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";

@@ -3,7 +3,7 @@ import { notSupported, type FieldError } from "../../api/machinery/field-error.t
 import { validateFieldManager } from "../../api/machinery/metadata-validation.ts";
 import { invalidObject } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
-import { dryRunErrors } from "../framework/storage/deletion.ts";
+import { dryRunErrors } from "../shared/deletion.ts";
 
 const FIELD_VALIDATIONS = ["", "Ignore", "Strict", "Warn"];
 

@@ -9,7 +9,7 @@ import { memoryStore } from "../../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { KindName } from "../../framework/objects.ts";
 import { CachedObjects } from "../../storage/cached-objects.ts";
-import { Causes } from "../../framework/causes.ts";
+import { RecordedCauses } from "../../storage/recorded-causes.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
 import { wrappedStore } from "../../testing/wrapped-store.ts";
 import { quotaOf, QuotaUsage } from "./quota-usage.ts";
@@ -41,7 +41,7 @@ async function started(hard: JsonObject, options: { readonly clock?: VirtualCloc
   const { endpoints } = server.server;
   const objects = new CountingObjects(endpoints);
   const { store, clock } = server;
-  const usage = new QuotaUsage({ endpoints, objects, store, clock, random: seededRandom(1), causes: new Causes(clock) });
+  const usage = new QuotaUsage({ endpoints, objects, store, clock, random: seededRandom(1), causes: new RecordedCauses(clock) });
   return {
     server,
     usage,

@@ -6,7 +6,7 @@ import type { VirtualClock } from "../../../base/virtual-clock.ts";
 import { inProcessTransport } from "../../pipeline/in-process.ts";
 import { leaseLeadership } from "../../shared/lease-leadership.ts";
 import { MaxInFlight } from "../../limits/max-in-flight.ts";
-import { Metrics } from "../../framework/metrics.ts";
+import { RequestMetrics } from "../../pipeline/request-metrics.ts";
 import { Pipeline } from "../../pipeline/pipeline.ts";
 import { admittingContext } from "../../testing/admitting-server.ts";
 import { Verbs } from "../../verbs/verbs.ts";
@@ -20,7 +20,7 @@ const WAIT_MAX_MS = 1_791;
 async function start() {
   const server = admittingContext({ plugins: [] });
   const pipeline = new Pipeline(server, new Verbs(server, new WatchRegistry(server.clock, { started() {}, ended() {}, event() {} })), {
-    metrics: new Metrics(),
+    metrics: new RequestMetrics(),
     gate: new MaxInFlight({ readOnly: 100, mutating: 100 }),
     checkLeadership: leaseLeadership(server.objects),
   });

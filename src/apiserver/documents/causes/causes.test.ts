@@ -1,7 +1,7 @@
 import { deepEqual, doesNotMatch, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { TransportRequest } from "../../../api/machinery/transport.ts";
-import { CAUSES_MAX } from "../../framework/causes.ts";
+import { CAUSES_MAX } from "../../storage/recorded-causes.ts";
 import { startGuardedServer, startServer, type SentHeaders, type StartedServer } from "../../testing/server.ts";
 import { CAUSES_PATH } from "./causes.ts";
 

@@ -22,7 +22,7 @@ import type { Document, DocumentDependencies } from "../../framework/document.ts
 import type { Endpoints } from "../../framework/endpoints.ts";
 import { entityTag, hashOf, hasAlready } from "../../shared/entity-tag.ts";
 import type { ExchangeRequest, WholeAnswer } from "../../framework/exchange.ts";
-import { isPretty, prettyJson } from "../../framework/pretty-json.ts";
+import { isPretty, prettyJson } from "../../shared/pretty-json.ts";
 import { apiGroupDiscoveryList } from "./aggregated.ts";
 import { groupsOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./plain.ts";

@@ -1,7 +1,7 @@
 /** Preconditions of a write: the uid and resourceVersion that the client expects. Messages are upstream's. */
 import { conflict, type ResourceName } from "../../../api/machinery/status-error.ts";
 import type { Endpoint } from "../endpoints.ts";
-import type { DeleteOptions } from "./deletion.ts";
+import type { DeleteOptions } from "./delete-options.ts";
 import type { StoredObject } from "./storage.ts";
 
 export function checkPreconditions(

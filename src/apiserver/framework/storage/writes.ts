@@ -7,7 +7,7 @@ import type { KubeObject, ManagedFieldsEntry } from "../../../api/machinery/obje
 import type { Subresource } from "../../../api/machinery/resource.ts";
 import type { Endpoint } from "../endpoints.ts";
 import type { ApiRequest } from "../request.ts";
-import type { DeleteOptions } from "./deletion.ts";
+import type { DeleteOptions } from "./delete-options.ts";
 import type { ObjectName } from "./object-key.ts";
 import type { StoredObject } from "./storage.ts";
 

@@ -13,7 +13,7 @@ import type { Operation } from "../../../store/store.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import type { ServerContext } from "../../framework/server-context.ts";
 import { translated } from "../../framework/storage/store-failure.ts";
-import { planDeletion } from "../../framework/storage/deletion.ts";
+import { planDeletion } from "../../shared/deletion.ts";
 import { addressAt, canonicalAddress, configuredRanges, containsAddress, readyRanges, type AddressRange } from "./address-range.ts";
 import { pickFree } from "./number-range.ts";
 import type { StoredObject } from "../../framework/storage/storage.ts";

@@ -126,9 +126,9 @@ class ServiceAllocation {
       const addressed = await this.#clusterIps(write, resolved, before);
       const complete = this.#healthCheck(this.#nodePorts(addressed, before), before);
       const [taken] = this.#held.filter((number) => typeof number === "string");
-      const gone = await this.#given(complete, before);
-      const together = taken === undefined ? gone.slice(0, 1) : [this.#addresses.take(taken, complete)];
-      const later = taken === undefined ? gone.slice(1) : gone;
+      const released = await this.#given(complete, before);
+      const together = taken === undefined ? released.slice(0, 1) : [this.#addresses.take(taken, complete)];
+      const later = taken === undefined ? released.slice(1) : released;
       // A committed Service holds its numbers by itself.
       return { object: complete, alongside: together, settle: (written) => this.#settle(written, complete, later) };
     } catch (error) {

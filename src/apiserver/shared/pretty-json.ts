@@ -1,5 +1,5 @@
 /** Decides which clients get indented JSON: those that request it by `?pretty=`, and by default command-line tools and browsers. */
-import type { ExchangeRequest } from "./exchange.ts";
+import type { ExchangeRequest } from "../framework/exchange.ts";
 
 /** As upstream: prefixes of the user agents of curl, wget and all browsers. */
 const HUMAN_USER_AGENTS = ["curl", "Wget", "Mozilla/5.0"];

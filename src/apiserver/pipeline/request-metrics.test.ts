@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { Metrics } from "./metrics.ts";
-import type { ApiRequest } from "./request.ts";
+import { RequestMetrics } from "./request-metrics.ts";
+import type { ApiRequest } from "../framework/request.ts";
 import { startServer } from "../testing/server.ts";
 
 function request(plural: string): ApiRequest {
@@ -10,7 +10,7 @@ function request(plural: string): ApiRequest {
 }
 
 test("metrics keep at most 10,000 series, and existing ones continue to count", () => {
-  const metrics = new Metrics();
+  const metrics = new RequestMetrics();
   for (let index = 0; index < 10_100; index++) metrics.request(request(`r${index}`), 200, 1);
 
   metrics.request(request("r7"), 200, 1);

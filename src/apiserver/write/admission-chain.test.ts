@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import { isReason, StatusError } from "../../api/machinery/status-error.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
-import type { AdmissionPlugin, AdmissionRequest } from "./admission.ts";
+import type { AdmissionPlugin, AdmissionRequest } from "../framework/admission.ts";
 import { admittingServer } from "../testing/admitting-server.ts";
 
 const SERVICES = { group: "", version: "v1", plural: "services", namespace: "default" };

@@ -2,18 +2,11 @@
  * Decides what a delete does to an object, from the object and the options alone: remove it immediately, or mark it as terminating. As
  * upstream's BeforeDelete and its finalizers for dependents.
  */
-import { invalid, notSupported, type FieldError } from "../../../api/machinery/field-error.ts";
-import type { KubeObject, ObjectMeta } from "../../../api/machinery/object.ts";
-import type { Resource } from "../../../api/machinery/resource.ts";
-import { formatTime, parseTime } from "../../../api/machinery/time.ts";
-
-export interface DeleteOptions {
-  readonly gracePeriodSeconds?: number;
-  readonly preconditions?: { readonly uid?: string; readonly resourceVersion?: string };
-  readonly orphanDependents?: boolean;
-  readonly propagationPolicy?: string;
-  readonly dryRun?: readonly string[];
-}
+import { invalid, notSupported, type FieldError } from "../../api/machinery/field-error.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import type { Resource } from "../../api/machinery/resource.ts";
+import { formatTime, parseTime } from "../../api/machinery/time.ts";
+import type { DeleteOptions } from "../framework/storage/delete-options.ts";
 
 export type Deletion =
   /** Remove it. `object`: its last state. */

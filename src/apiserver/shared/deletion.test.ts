@@ -1,10 +1,11 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { ageColumn, nameColumn } from "../../../api/machinery/columns.ts";
-import type { KubeObject, ObjectMeta } from "../../../api/machinery/object.ts";
-import { defineResource, type Resource } from "../../../api/machinery/resource.ts";
-import { startServer } from "../../testing/server.ts";
-import { isReadyForRemoval, planDeletion, type DeleteOptions } from "./deletion.ts";
+import { ageColumn, nameColumn } from "../../api/machinery/columns.ts";
+import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
+import { defineResource, type Resource } from "../../api/machinery/resource.ts";
+import { startServer } from "../testing/server.ts";
+import type { DeleteOptions } from "../framework/storage/delete-options.ts";
+import { isReadyForRemoval, planDeletion } from "./deletion.ts";
 
 const NOW = Date.UTC(2026, 0, 1);
 const NOW_TEXT = "2026-01-01T00:00:00Z";
