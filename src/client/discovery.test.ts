@@ -86,7 +86,7 @@ test("a discovered kind carries everything the server reports, and omitted field
   });
 });
 
-test("a group that does not answer is reported and hides no other group", async () => {
+test("a group that does not respond is reported and hides no other group", async () => {
   const { all, failures } = await discover(serverOf({ broken: ["/apis/far.away/v1", "/api/v1"] }));
 
   deepEqual(

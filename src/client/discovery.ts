@@ -1,6 +1,6 @@
 /**
  * API discovery: every kind that a server serves, with its verbs, in upstream's order of preference. Lets a program use kinds that are
- * unknown at compile time. A group that does not answer (an aggregated server that is down) does not hide the others: it is reported.
+ * unknown at compile time. A group that does not respond (an aggregated server that is down) does not hide the others: it is reported.
  */
 import type { JsonObject } from "../api/machinery/object.ts";
 import { parseApiVersion } from "../api/machinery/object.ts";

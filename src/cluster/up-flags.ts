@@ -8,7 +8,7 @@ import { chosenFlag, controllerFlags, loadBalancerFlag } from "../config/control
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { schedulerConfigFlag } from "../config/scheduler-config.ts";
 import type { ConfigValue } from "../cli/framework/config-file.ts";
-import { homeFlags } from "./home/home-flags.ts";
+import { newHomeFlags } from "./home/home-flags.ts";
 import { networkFlags } from "../components/network/start-network-components.ts";
 import { SIMULATED_NODES_MAX } from "../components/simulated-nodes/simulated-fleet.ts";
 
@@ -19,7 +19,7 @@ const NODES_MAX = 50;
 const { "data-dir": _dataDirectory, kubeconfig: _kubeconfig, ...otherClusterFlags } = clusterFlags;
 
 export const upFlags = {
-  ...homeFlags,
+  ...newHomeFlags,
   config: {
     type: "string",
     placeholder: "FILE",

@@ -11,17 +11,17 @@ export interface AwaitedServer {
   /** Source of address and credentials (connectionSource), for advice if waiting does not help. */
   readonly source: string;
   /** Rejects while the server does not respond or does not authenticate this client. */
-  ask(): Promise<unknown>;
+  query(): Promise<unknown>;
   /** True for errors that waiting does not resolve; they are thrown. Default: none. */
   isFinal?(error: unknown): boolean;
 }
 
 /** False: cancelled before. */
-export async function isServerThere({ server, source, ask, isFinal }: AwaitedServer, { clock, signal, out }: Io): Promise<boolean> {
+export async function isServerThere({ server, source, query, isFinal }: AwaitedServer, { clock, signal, out }: Io): Promise<boolean> {
   let said = "";
   for (let waitMs = RETRY_MIN_MS; ; waitMs = Math.min(waitMs * 2, RETRY_MAX_MS)) {
     try {
-      await ask();
+      await query();
       return true;
     } catch (error) {
       if (signal.aborted) return false;

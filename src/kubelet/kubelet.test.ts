@@ -578,7 +578,7 @@ test("a kubelet whose Node was deleted does not keep a lease for it, and registe
   assert.equal((await world.client.list(nodes)).items.length, 1);
 });
 
-test("a node whose runtime does not answer is registered, and not ready until it does", async () => {
+test("a node whose runtime does not respond is registered, and not ready until it does", async () => {
   await using world = await startWorld();
   const runtime = world.runtime("n1");
   let isDown = true;

@@ -52,8 +52,8 @@ export const ingress = defineCommand({
     const connection = await loadConnection(values, io);
     await using transport = httpsTransport(connection, { clock, log, userAgent: "k8ts-ingress" });
     const source = connectionSource(values, io.environment, connection);
-    const ask = () => createClient(transport).with({ signal }).list(ingresses, { limit: 1 });
-    if (!(await isServerThere({ server: connection.server, source, ask, isFinal: () => false }, io))) return;
+    const query = () => createClient(transport).with({ signal }).list(ingresses, { limit: 1 });
+    if (!(await isServerThere({ server: connection.server, source, query, isFinal: () => false }, io))) return;
     await using running = await startIngress({
       ...{ values, transport, clock, random: realRandom(), log },
       addresses: [values["publish-address"]],

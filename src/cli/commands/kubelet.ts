@@ -135,11 +135,11 @@ async function isNodesServerThere({ connection, source }: NodesServer, name: str
   const { clock, signal } = io;
   await using transport = httpsTransport(connection, { clock, log: silentLogger, userAgent: "kubelet" });
   const client = createClient(transport).with({ signal });
-  const ask = () =>
+  const query = () =>
     client.get(nodes, { name }).catch((error: unknown) => {
       // The Node may not be registered yet.
       if (!isReason(error, "NotFound")) throw error;
     });
   // Awaited here: the transport is closed when this function returns.
-  return await isServerThere({ server: connection.server, source, ask }, io);
+  return await isServerThere({ server: connection.server, source, query }, io);
 }

@@ -64,8 +64,8 @@ export const network = defineCommand({
     const connection = await loadConnection(values, io);
     await using transport = httpsTransport(connection, { clock, log, userAgent: "k8ts" });
     const source = connectionSource(values, io.environment, connection);
-    const ask = () => createClient(transport).with({ signal }).list(nodes, { limit: 1 });
-    if (!(await isServerThere({ server: connection.server, source, ask, isFinal: () => false }, io))) return;
+    const query = () => createClient(transport).with({ signal }).list(nodes, { limit: 1 });
+    if (!(await isServerThere({ server: connection.server, source, query, isFinal: () => false }, io))) return;
     // Components act as the node: without the permissions they would wait for their first sync.
     await createJoiningPermissions(createClient(transport));
     const { bridge, gateway, "pod-cidr": podCidr, "cluster-cidr": clusterCidr, "cluster-dns": clusterDns } = values;

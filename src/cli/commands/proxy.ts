@@ -94,7 +94,7 @@ export const proxy = defineCommand({
     await using transport = httpsTransport(connection, { clock, log, userAgent: "kube-proxy" });
     const client = createClient(transport).with({ signal });
     const source = connectionSource(values, io.environment, connection);
-    if (!(await isServerThere({ server: connection.server, source, ask: () => client.list(services, { limit: 1 }) }, io))) return;
+    if (!(await isServerThere({ server: connection.server, source, query: () => client.list(services, { limit: 1 }) }, io))) return;
     const nodeName = values["hostname-override"] ?? hostname().toLowerCase();
     const node = await findNode(client, nodeName);
     if (node === undefined) io.note(`warning: Node ${nodeName} does not exist; --hostname-override sets the name of this machine's Node`);

@@ -100,10 +100,10 @@ export const simulatedNodes = defineCommand({
     const tls = (await clock.external(readCertificatePair(values))) ?? selfSigned(["simulated-nodes", nodeIp], clock.now());
     const server = { host, port, tls, access: await clock.external(readServerAccess(values)) };
     await using transport = httpsTransport(connection, { clock, log, userAgent: "kubelet" });
-    const ask = () => tryJoining(transport, { fleet, mayTakeOver: values["take-over"], signal });
+    const query = () => tryJoining(transport, { fleet, mayTakeOver: values["take-over"], signal });
     const source = connectionSource(values, io.environment, connection);
     const isFinal = (error: unknown) => error instanceof CannotJoin;
-    if (!(await isServerThere({ server: connection.server, source, ask, isFinal }, io))) return;
+    if (!(await isServerThere({ server: connection.server, source, query, isFinal }, io))) return;
     const place = { address: host, port, addressFlag: "--address", portFlag: "--port" };
     const start = () => joinUnlessStopped({ fleet, nodeIp, server, transport, clock, log, signal });
     await using joined = await listenOrExplain(place, io, start);

@@ -16,6 +16,15 @@ export const homeFlags = {
   "data-dir": {
     type: "string",
     placeholder: "DIRECTORY",
+    doc: "Directory of the cluster's data. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
+  },
+} as const satisfies FlagSet;
+
+/** The same for commands that create the cluster. */
+export const newHomeFlags = {
+  ...homeFlags,
+  "data-dir": {
+    ...homeFlags["data-dir"],
     doc: "Directory of the cluster's data, created if missing. Default: $XDG_DATA_HOME/k8ts/NAME, or ~/.local/share/k8ts/NAME.",
   },
 } as const satisfies FlagSet;

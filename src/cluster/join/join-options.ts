@@ -7,7 +7,7 @@ import type { FlagSet, FlagValues, Parsed } from "../../cli/framework/flags.ts";
 import { networkFlags } from "../../components/network/start-network-components.ts";
 import { durationExpected, durationMs } from "../../config/connection-flags.ts";
 import { nodeAddressExpected } from "../../config/kubelet-flags.ts";
-import { chooseHome, homeFlags, type HomeChoice } from "../home/home-flags.ts";
+import { chooseHome, newHomeFlags, type HomeChoice } from "../home/home-flags.ts";
 import { upFlags } from "../up-flags.ts";
 import { pinExpected } from "./cluster-info.ts";
 
@@ -15,7 +15,7 @@ import { pinExpected } from "./cluster-info.ts";
 const TIMEOUT = "5m0s";
 
 const ownFlags = {
-  ...homeFlags,
+  ...newHomeFlags,
   token: {
     type: "string",
     placeholder: "TOKEN",

@@ -142,7 +142,7 @@ function nodeTransports({ server }: StoredJoin, { home, clock, log }: JoinContex
 
 /** A cluster that is being restarted is waited for; it is cancelled by a signal. */
 async function awaitServer({ server, nodeName }: StoredJoin, client: Client, { io }: RunningHome): Promise<void> {
-  const isThere = await isServerThere({ server, source: "the last k8ts join", ask: () => getNode(client, nodeName) }, io);
+  const isThere = await isServerThere({ server, source: "the last k8ts join", query: () => getNode(client, nodeName) }, io);
   if (!isThere) io.signal.throwIfAborted();
 }
 

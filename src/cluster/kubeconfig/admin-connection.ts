@@ -4,6 +4,7 @@
  * certificate to another host), and `k8ts status` must not, even if the file was changed.
  */
 import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
+import { isObject } from "../../api/machinery/object.ts";
 import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -63,7 +64,7 @@ function parsed(text: string): unknown {
 }
 
 function objectIn(value: unknown): Entry | undefined {
-  return typeof value === "object" && value !== null && !Array.isArray(value) ? (value as Entry) : undefined;
+  return isObject(value) ? value : undefined;
 }
 
 function strangeKeys(entry: Entry, known: readonly string[]): readonly string[] {

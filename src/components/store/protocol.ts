@@ -2,6 +2,7 @@
  * Protocol of the socket through which a running API server serves its embedded store: one request per connection, one line of JSON; the
  * response is one or several lines of JSON. Values are base64. The reader validates everything.
  */
+import { isObject } from "../../api/machinery/object.ts";
 import type { Change, Entry, ListResult, Store, StoreStatistics, WatchEnd } from "../../store/store.ts";
 import { StoreError, type StoreErrorReason } from "../../store/store-error.ts";
 import { bytesValue } from "../../store/value.ts";
@@ -85,7 +86,7 @@ export function parseRequest(line: string): StoreRequest {
 function parseObject(line: string): Readonly<Record<string, unknown>> {
   try {
     const value: unknown = JSON.parse(line);
-    if (typeof value === "object" && value !== null) return value as Readonly<Record<string, unknown>>;
+    if (isObject(value)) return value;
   } catch {
     // Rejected below.
   }

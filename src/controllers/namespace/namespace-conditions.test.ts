@@ -38,7 +38,7 @@ test("without problems every condition is False, in upstream's order", () => {
 
 const ROWS: readonly { readonly it: string; readonly findings: Partial<NamespaceFindings>; readonly says: readonly string[] }[] = [
   {
-    it: "groups that do not answer",
+    it: "groups that do not respond",
     findings: {
       undiscovered: [
         { groupVersion: "metrics.k8s.io/v1beta1", error: new Error("the server is currently unable to handle the request") },

@@ -174,7 +174,7 @@ export class EveryKind {
     this.#followOnly(this.#deletable.filter(isFollowed));
     const [failure] = failures;
     if (failure !== undefined)
-      throw new Error(`${failures.map(({ groupVersion }) => groupVersion).join(", ")} did not answer`, { cause: failure.error });
+      throw new Error(`${failures.map(({ groupVersion }) => groupVersion).join(", ")} did not respond`, { cause: failure.error });
     this.#backoff.reset();
   }
 

@@ -16,7 +16,7 @@ import type { Clock } from "../../base/clock.ts";
 export const GRPC_MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
 
 /**
- * A server that does not answer a ping for KEEPALIVE_TIMEOUT_MS is considered dead. etcd rejects clients that ping more often than every 5
+ * A server that does not respond to a ping for KEEPALIVE_TIMEOUT_MS is considered dead. etcd rejects clients that ping more often than every 5
  * s.
  */
 const KEEPALIVE_TIME_MS = 10_000;

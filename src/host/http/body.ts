@@ -5,7 +5,7 @@ export interface BodyOptions {
   readonly bytesMax: number;
   readonly tooLarge: () => Error;
   /** Reason of the client's disconnect, if it happens before the end. */
-  readonly gone: () => unknown;
+  readonly disconnectReason: () => unknown;
   /** Receives a function that stops reading: received bytes are dropped, and the body rejects with the reason. */
   readonly onStart: (stop: (reason: unknown) => void) => void;
 }
@@ -13,7 +13,7 @@ export interface BodyOptions {
 const NOTHING = new Uint8Array();
 
 /** Stops reading over the limit; received bytes are dropped. */
-export function readBody(source: Readable, { bytesMax, tooLarge, gone, onStart }: BodyOptions): Promise<Uint8Array> {
+export function readBody(source: Readable, { bytesMax, tooLarge, disconnectReason, onStart }: BodyOptions): Promise<Uint8Array> {
   if (source.readableEnded) return Promise.resolve(NOTHING);
   return new Promise((resolve, reject) => {
     const chunks: Buffer[] = [];
@@ -32,7 +32,7 @@ export function readBody(source: Readable, { bytesMax, tooLarge, gone, onStart }
       if (sizeBytes > bytesMax) stop(tooLarge());
     };
     const onEnd = () => finish(() => resolve(joined(chunks)));
-    const onClose = () => finish(() => reject(gone()));
+    const onClose = () => finish(() => reject(disconnectReason()));
     onStart(stop);
     if (source.destroyed) onClose();
     else source.on("data", onData).on("end", onEnd).on("close", onClose);

@@ -4,7 +4,7 @@ export interface Flushable {
   flush(): void;
 }
 
-export class Turn {
+export class EndOfTick {
   #waiting: Flushable[] = [];
 
   /** Each at most once per event-loop tick: the caller keeps track. */

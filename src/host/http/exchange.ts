@@ -11,12 +11,12 @@ import { joined, readBody, totalBytes } from "./body.ts";
 import type { HttpHead, HttpPeer, HttpReply, HttpRequest, HttpSink } from "./contract.ts";
 import { BLOCK_BYTES, ONE_WRITE_BYTES_MAX, type HttpLimits } from "./limits.ts";
 import { closedSink, NodeSink, type SinkTarget } from "./sink.ts";
-import type { Turn } from "./end-of-tick.ts";
+import type { EndOfTick } from "./end-of-tick.ts";
 
 /** State shared by all exchanges of a server. */
 export interface ExchangeContext {
   readonly limits: HttpLimits;
-  readonly turn: Turn;
+  readonly endOfTick: EndOfTick;
   readonly running: Set<NodeExchange>;
   readonly bodyTooLarge: (limitBytes: number) => Error;
   /** While true, every response is the last of its connection. */
@@ -39,7 +39,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   #controller: AbortController | undefined;
   #sink: NodeSink | undefined;
   #state: "open" | "sending" | "over" = "open";
-  #clientGone = false;
+  #clientDisconnected = false;
   #blocksSent = 0;
   /** For the sweep: last observed progress and its time. */
   #bodySinceMs: number | undefined;
@@ -85,7 +85,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   get signal(): AbortSignal {
     if (this.#controller === undefined) {
       this.#controller = new AbortController();
-      if (this.#clientGone) this.#controller.abort(clientGone());
+      if (this.#clientDisconnected) this.#controller.abort(clientDisconnected());
     }
     return this.#controller.signal;
   }
@@ -116,7 +116,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
       return await readBody(this.source, {
         bytesMax,
         tooLarge,
-        gone: () => this.signal.reason ?? clientGone(),
+        disconnectReason: () => this.signal.reason ?? clientDisconnected(),
         onStart: (stop) => (this.#stopBody = stop),
       });
     } finally {
@@ -157,7 +157,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
       this.finish(undefined);
       return closedSink;
     }
-    this.#sink = new NodeSink(this.startStream(head), this.context.turn);
+    this.#sink = new NodeSink(this.startStream(head), this.context.endOfTick);
     return this.#sink;
   }
 
@@ -168,9 +168,9 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   /** Called once, when the response is complete or the client disconnected. */
   protected over(): void {
     this.#state = "over";
-    this.#clientGone = !this.isComplete;
+    this.#clientDisconnected = !this.isComplete;
     this.context.running.delete(this);
-    if (this.#clientGone) this.#controller?.abort(clientGone());
+    if (this.#clientDisconnected) this.#controller?.abort(clientDisconnected());
     this.#sink?.over();
     if (this.context.stopping) this.context.overWhenStopping();
   }
@@ -190,7 +190,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
 
 const NO_VALUES: readonly string[] = [];
 
-export function clientGone(): Error {
+export function clientDisconnected(): Error {
   return new Error("The client disconnected");
 }
 

@@ -19,7 +19,7 @@ import { Http2Exchange } from "./http2.ts";
 import * as limit from "./limits.ts";
 import { createHttp2Server, createHttpsServer, handleHttp1 } from "./node-servers.ts";
 import { Peers } from "./peers.ts";
-import { Turn } from "./end-of-tick.ts";
+import { EndOfTick } from "./end-of-tick.ts";
 import { upgradeExchange, type UpgradeRequest } from "./upgrade.ts";
 
 export interface HttpsServerOptions {
@@ -110,7 +110,7 @@ class NodeHttpsServer implements HttpsServer {
     const overWhenStopping = () => this.#context.running.size === 0 && this.#noneRuns();
     this.#handler = handler;
     this.#log = log;
-    this.#context = { limits, turn: new Turn(), running: new Set(), bodyTooLarge, stopping: false, overWhenStopping };
+    this.#context = { limits, endOfTick: new EndOfTick(), running: new Set(), bodyTooLarge, stopping: false, overWhenStopping };
     this.#peers = new Peers(tls.clientAuthorities);
     this.#http2 = createHttp2Server(http2Options(limits));
     this.#server = createHttpsServer(httpsOptions(tls, limits));

@@ -3,7 +3,7 @@ import { Writable } from "node:stream";
 import { test } from "node:test";
 import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
 import { NodeSink } from "./sink.ts";
-import { Turn } from "./end-of-tick.ts";
+import { EndOfTick } from "./end-of-tick.ts";
 
 /** A client that reads one chunk each time it is asked to. */
 function client() {
@@ -17,8 +17,8 @@ function client() {
     },
   });
   const state = { isEnded: false };
-  const turn = new Turn();
-  const sink = new NodeSink({ out, framed: false, end: () => void (state.isEnded = true), abort() {} }, turn);
+  const endOfTick = new EndOfTick();
+  const sink = new NodeSink({ out, framed: false, end: () => void (state.isEnded = true), abort() {} }, endOfTick);
   return { sink, taken, state, take: () => (take(), new Promise((resolve) => setImmediate(resolve))) };
 }
 

@@ -1,5 +1,5 @@
 /**
- * A streamed answer on its way to one client. What is written during a turn of the loop is sent at its end in one write. The same
+ * A streamed answer on its way to one client. What is written during an event-loop tick is sent at its end in one write. The same
  * chunk goes to many clients, so on HTTP/1.1 its frame (length before, line break after) is made once and kept with it, and goes
  * past Node's own framing straight to the socket.
  *
@@ -11,7 +11,7 @@ import { Fifo } from "../../base/fifo.ts";
 import { joined } from "./body.ts";
 import type { HttpChunk, HttpSink } from "./contract.ts";
 import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
-import type { Flushable, Turn } from "./end-of-tick.ts";
+import type { Flushable, EndOfTick } from "./end-of-tick.ts";
 
 /** Output of a sink. */
 export interface SinkTarget {
@@ -25,7 +25,7 @@ export interface SinkTarget {
 
 export class NodeSink implements HttpSink, Flushable {
   readonly #target: SinkTarget;
-  readonly #turn: Turn;
+  readonly #endOfTick: EndOfTick;
   #queue = new Fifo<Uint8Array>();
   /** Rest of a chunk that exceeded one piece; sent before the queue. */
   #rest: Uint8Array | undefined;
@@ -45,9 +45,9 @@ export class NodeSink implements HttpSink, Flushable {
     else if (this.#state === "open") for (const listener of this.#drained) listener();
   };
 
-  constructor(target: SinkTarget, turn: Turn) {
+  constructor(target: SinkTarget, endOfTick: EndOfTick) {
     this.#target = target;
-    this.#turn = turn;
+    this.#endOfTick = endOfTick;
   }
 
   write(chunk: HttpChunk): number {
@@ -59,7 +59,7 @@ export class NodeSink implements HttpSink, Flushable {
       this.#queuedBytes += bytes.length;
       if (!this.#isFlushScheduled && this.#inFlightBytes === 0) {
         this.#isFlushScheduled = true;
-        this.#turn.flushAtEnd(this);
+        this.#endOfTick.flushAtEnd(this);
       }
     }
     // Bytes in flight are held twice: as written, and encrypted.

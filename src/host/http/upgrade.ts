@@ -7,7 +7,7 @@ import type { Socket } from "node:net";
 import type { ByteStream } from "../../base/byte-stream.ts";
 import { streamOfSocket } from "../network/byte-streams.ts";
 import type { HttpPeer, TunnelOffer, WebSocketConnection, WebSocketOffer } from "./contract.ts";
-import { clientGone, type ExchangeContext } from "./exchange.ts";
+import { clientDisconnected, type ExchangeContext } from "./exchange.ts";
 import { Http1Exchange } from "./http1.ts";
 import { isGoodHandshake, offeredProtocols, webSocketOn } from "./websocket.ts";
 
@@ -70,7 +70,7 @@ class UpgradeExchange extends Http1Exchange {
   /** The socket no longer belongs to the response; the exchange continues until it is closed. */
   #letGo(): void {
     const { request, socket } = this.#upgrade;
-    if (socket.destroyed || this.out.headersSent) throw clientGone();
+    if (socket.destroyed || this.out.headersSent) throw clientDisconnected();
     this.out.detachSocket(request.socket);
     socket.once("close", () => this.over());
   }

@@ -3,7 +3,7 @@ import { validateHeaderValue, type IncomingMessage } from "node:http";
 import type { Duplex } from "node:stream";
 import type { WebSocket, WebSocketServer } from "ws";
 import type { WebSocketConnection } from "./contract.ts";
-import { clientGone } from "./exchange.ts";
+import { clientDisconnected } from "./exchange.ts";
 import { WEBSOCKET_MESSAGE_BYTES_MAX, WEBSOCKET_PING_WINDOW_MS, WEBSOCKET_PINGS_MAX, WEBSOCKET_PONGS_WAITING_MAX } from "./limits.ts";
 
 /** The subprotocols the client knows, best first. */
@@ -51,7 +51,7 @@ export function webSocketOn(
   const { "sec-websocket-protocol": _, ...headers } = request.headers;
   const asked = Object.create(request, { headers: { value: headers } }) as IncomingMessage;
   return new Promise((resolve, reject) => {
-    socket.once("close", () => reject(clientGone()));
+    socket.once("close", () => reject(clientDisconnected()));
     server.handleUpgrade(asked, socket, head, (webSocket) => resolve(connectionOf(webSocket, protocol)));
   });
 }

@@ -1,6 +1,7 @@
 /**
- * Renews the node's Lease (kube-node-lease/<node>, 40 s, owned by the Node and deleted with it), which shows the control plane that the
- * node is alive. The last answer is the base of the next renewal, so that it takes one request. When the kubelet stops, the Lease expires.
+ * The node heartbeat: renews the node's Lease (kube-node-lease/<node>, 40 s, owned by the Node and deleted with it), which shows the
+ * control plane that the node is alive. The last answer is the base of the next renewal, so that it takes one request. When the kubelet
+ * stops, the Lease expires.
  */
 import type { Lease } from "../../api/generated/coordination.k8s.io/v1.ts";
 import type { Node } from "../../api/generated/core/v1.ts";

@@ -186,14 +186,14 @@ export class NodeStatusManager {
     return { name: nodeName, facts, runtimeVersion: runtime.version, images: this.#images, trouble: this.#trouble };
   }
 
-  /** Keeps the known images if the runtime does not answer. */
+  /** Keeps the known images if the runtime does not respond. */
   async #lookAtImages(): Promise<void> {
     if (!this.#areImagesOld || this.#trouble !== undefined) return;
     this.#areImagesOld = false;
     this.#images = await this.#options.runtime.images();
   }
 
-  /** A runtime that does not answer makes the node not ready. */
+  /** A runtime that does not respond makes the node not ready. */
   async #observeRuntime(): Promise<void> {
     const { runtime, log, nodeName } = this.#options;
     const before = this.#trouble;

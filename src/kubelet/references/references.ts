@@ -8,7 +8,7 @@ export interface References extends AsyncDisposable {
   /** Watches what the Pod refers to. Registering a Pod again replaces its references. */
   register(pod: Pod): void;
   unregister(podUid: string): void;
-  /** Undefined if it does not exist. Waits for the first answer; rejects if the API server does not answer. */
+  /** Undefined if it does not exist. Waits for the first answer; rejects if the API server does not respond. */
   configMap(namespace: string, name: string, signal?: AbortSignal): Promise<ConfigMap | undefined>;
   secret(namespace: string, name: string, signal?: AbortSignal): Promise<Secret | undefined>;
   /** Services of the namespace and the API server's own (default/kubernetes), for environment variables. Waits for the initial list. */

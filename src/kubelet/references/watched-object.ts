@@ -33,7 +33,7 @@ export interface FollowOptions extends FetchOptions {
   changed(podUids: Iterable<string>): void;
 }
 
-/** Undefined if it does not exist. Rejects if the API server does not answer. */
+/** Undefined if it does not exist. Rejects if the API server does not respond. */
 export async function fetchAllowed(options: FetchOptions, signal: AbortSignal): Promise<Referable | undefined> {
   const { client, clock, random, kind, namespace, name } = options;
   const backoff = new Backoff({ ...FORBIDDEN_DELAY, random });

@@ -69,6 +69,6 @@ function sinceTime(query: URLSearchParams): Pick<PodLogOptions, "sinceTime"> {
 /** Selecting one stream requires a feature gate that is off by default. */
 function mustBeWholeLog(stream: string | null): void {
   if (stream === null || stream === "" || stream === "All") return;
-  const words = `unable to return the given log stream: ${JSON.stringify(stream)}. Please enable PodLogsQuerySplitStreams feature gate in kubelet`;
-  throw new Refusal(400, words);
+  const message = `unable to return the given log stream: ${JSON.stringify(stream)}. Please enable PodLogsQuerySplitStreams feature gate in kubelet`;
+  throw new Refusal(400, message);
 }

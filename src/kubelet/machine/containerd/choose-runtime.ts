@@ -73,7 +73,7 @@ async function look(socket: string, clock: Clock): Promise<RuntimeVersion | stri
     return await askVersion(socket, { clock });
   } catch (error) {
     if (error instanceof RuntimeTooOldError) return error.message;
-    return isRoot() ? undefined : `${socket} exists but does not answer`;
+    return isRoot() ? undefined : `${socket} exists but does not respond`;
   }
 }
 

@@ -220,7 +220,7 @@ describe("an own containerd", { ...NEEDS }, () => {
           const { log } = containerdFiles(options);
           const startTimeoutMs = 3_000;
           const failed = startOwnContainerd({ ...options, startTimeoutMs, clock: upOnceSaid(log, startTimeoutMs) });
-          await rejects(failed, /does not answer within 3000 ms; the end of its log .*\n.*said nothing/);
+          await rejects(failed, /does not respond within 3000 ms; the end of its log .*\n.*said nothing/);
           const [, pid] = /^(\d+) said/m.exec(await readFile(log, "utf8")) ?? [];
           equal(processMark(Number(pid)).started, "");
         },

@@ -60,7 +60,7 @@ export interface OwnContainerd extends RuntimeVersion {
 /** It answers within 100 ms on an idle machine; beyond this the start has failed. */
 const START_TIMEOUT_MS = 20_000;
 /**
- * An adopted containerd that does not answer within this timeout is replaced. Its containers are not affected, but pending requests fail
+ * An adopted containerd that does not respond within this timeout is replaced. Its containers are not affected, but pending requests fail
  * and pulls restart; so a slow or starting one gets as long as a newly started one.
  */
 const ADOPT_TIMEOUT_MS = START_TIMEOUT_MS;
@@ -208,7 +208,7 @@ async function adopt(mark: ProcessMark, configuration: string, options: OwnConta
     log.debug("Adopted containerd", { pid: mark.pid });
     return handle(mark, version, { wasAdopted: true }, options);
   } catch (error) {
-    log.warn("Replacing a containerd that does not answer", { pid: mark.pid, error });
+    log.warn("Replacing a containerd that does not respond", { pid: mark.pid, error });
     return undefined;
   }
 }
@@ -252,7 +252,7 @@ async function answering(mark: ProcessMark, options: Waiting): Promise<RuntimeVe
     }
     if (!lives) throw await failed("Cannot start containerd: it exited immediately", options);
     if (clock.monotonic() >= until)
-      throw await failed(`Cannot use containerd (process ${mark.pid}): it does not answer within ${timeoutMs} ms`, options);
+      throw await failed(`Cannot use containerd (process ${mark.pid}): it does not respond within ${timeoutMs} ms`, options);
     await clock.sleep(ASK_AGAIN_MS);
   }
 }

@@ -1,5 +1,5 @@
 /**
- * Why a runtime's socket does not answer, and how to fix it: it does not exist, this user lacks permission, or nothing listens. Missing
+ * Why a runtime's socket does not respond, and how to fix it: it does not exist, this user lacks permission, or nothing listens. Missing
  * permission is distinguished because starting a runtime would not help, and because a socket in an inaccessible directory looks as if it
  * were missing.
  */

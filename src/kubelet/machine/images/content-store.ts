@@ -51,16 +51,16 @@ export class ContentStore {
     await using session = new WriteSession(this.#channel, this.#metadata);
     const { expected = "", ref, sizeBytes: total } = options;
     try {
-      let { offset } = await session.ask({ action: messages.WRITE_ACTION.stat, ref, total, expected });
+      let { offset } = await session.send({ action: messages.WRITE_ACTION.stat, ref, total, expected });
       // A partial write under the same reference would have to be skipped; references are never reused.
       for await (const piece of content) {
         for (let start = 0; start < piece.length; start += CHUNK_BYTES_MAX) {
           const data = piece.subarray(start, start + CHUNK_BYTES_MAX);
-          ({ offset } = await session.ask({ action: messages.WRITE_ACTION.write, ref, total, expected, offset, data }));
+          ({ offset } = await session.send({ action: messages.WRITE_ACTION.write, ref, total, expected, offset, data }));
           options.onWritten?.(data.length);
         }
       }
-      await session.ask({ action: messages.WRITE_ACTION.commit, ref, total, expected, offset });
+      await session.send({ action: messages.WRITE_ACTION.commit, ref, total, expected, offset });
     } catch (error) {
       // It is added to our lease anyway.
       if (!(error instanceof GrpcError) || error.code !== "ALREADY_EXISTS") throw error;
@@ -122,7 +122,7 @@ class WriteSession implements AsyncDisposable {
     );
   }
 
-  ask(request: Encodable<typeof messages.WRITE_REQUEST>): Promise<WriteResponse> {
+  send(request: Encodable<typeof messages.WRITE_REQUEST>): Promise<WriteResponse> {
     return new Promise((resolve, reject) => {
       if (this.#ended !== undefined) {
         reject(this.#ended);

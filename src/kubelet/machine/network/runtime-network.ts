@@ -4,7 +4,7 @@
  * machine's. k8ts's files are recognized by name, which is the network's, and by content. Not here: the parts of a k8ts network
  * (bridge-network.ts), and which clusters exist.
  */
-import type { JsonObject } from "../../../api/machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import { joinPath, readWhole } from "../../../host/files/files.ts";
 import { namesIn } from "../../../host/files/shared-directory.ts";
 import { isBridgeName } from "./bridge-network.ts";
@@ -48,8 +48,8 @@ export function ownedNetwork(fileName: string, text: string): OwnedNetwork | und
 
 function parsed(text: string): JsonObject {
   try {
-    const value: unknown = JSON.parse(text);
-    return typeof value === "object" && value !== null ? (value as JsonObject) : {};
+    const value = JSON.parse(text) as Json;
+    return isObject(value) ? value : {};
   } catch {
     return {};
   }

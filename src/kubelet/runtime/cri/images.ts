@@ -2,8 +2,8 @@
  * Images over the CRI. Several credentials are tried here in order; when and how often to pull is decided by the kubelet. During a pull
  * containerd reports progress (pull-progress.ts).
  */
-import { messagesAsOne } from "./aggregate.ts";
 import type { Clock } from "../../../base/clock.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 import { RuntimeError, type Image, type ImageCredentials, type ImageFilesystem, type PullOptions } from "../../contracts/runtime.ts";
 import { CriError, isNotFound, isUnavailable, type CriClient } from "./cri-client.ts";
 import { imageFsInfo, imageStatus, listImages, pullImage, removeImage, type ImageMessage } from "./messages/image.ts";
@@ -100,4 +100,9 @@ export function imageOf({ id, repoTags, repoDigests, size, uid, username, pinned
     ...(user === undefined ? {} : { user }),
     ...(pinned ? { isPinned: true } : {}),
   };
+}
+
+/** Aggregates several failures into one message, as upstream does: each text once, in brackets if there are several. */
+export function messagesAsOne(failures: readonly unknown[]): string {
+  return joinedErrors(failures.map((failure) => (failure instanceof Error ? failure.message : String(failure))));
 }

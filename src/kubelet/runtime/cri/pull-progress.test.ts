@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { messagesAsOne } from "./aggregate.ts";
+import { messagesAsOne } from "./images.ts";
 import { DownloadSum } from "./pull-progress.ts";
 
 test("pull progress counts completed parts in full and adds newly found parts to the total", () => {

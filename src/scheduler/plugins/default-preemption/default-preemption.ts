@@ -1,6 +1,6 @@
 /**
  * DefaultPreemption: an unschedulable Pod replaces Pods of lower priority. It finds the node with the fewest and least important victims,
- * nominates the Pod to it, and the Pod is retried when they are gone. No unnecessary eviction, and disruption budgets are respected if any
+ * nominates the Pod to it, and the Pod is retried when they are deleted. No unnecessary eviction, and disruption budgets are respected if any
  * node allows it.
  *
  * Upstream behaviour: kube-scheduler plugin "DefaultPreemption" with asynchronous preemption, its default.
@@ -27,7 +27,7 @@ const HELD_BACK: Rejection = { reasons: ["waiting for the preemption for this po
  * plugins that rejected the Pod before.)
  */
 const RETRY_ON: readonly RetryRule[] = [
-  { of: "assigned-pod", changes: ["deleted"], isWorthIt: (pod, { pod: gone }) => isFromNominatedNode(pod, gone) },
+  { of: "assigned-pod", changes: ["deleted"], isWorthIt: (pod, { pod: deleted }) => isFromNominatedNode(pod, deleted) },
 ];
 
 export const defaultPreemption: PluginFactory<DefaultPreemptionArguments> = {
@@ -86,7 +86,7 @@ function refused(message: string): Extract<PostFilterAnswer, { readonly is: "non
   return { is: "none", message: `preemption: ${message}`, clearsNomination: false };
 }
 
-function isFromNominatedNode(pod: Pod, gone: Pod): boolean {
+function isFromNominatedNode(pod: Pod, deleted: Pod): boolean {
   const nominated = pod.status?.nominatedNodeName ?? "";
-  return nominated === "" || nominated === gone.spec?.nodeName;
+  return nominated === "" || nominated === deleted.spec?.nodeName;
 }

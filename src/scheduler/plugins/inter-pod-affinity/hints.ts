@@ -54,10 +54,10 @@ function isFriend({ requiredAffinity }: PodInfo, other: PodInfo, isCovered: IsCo
  * Whether one of the two had anti-affinity to the other, or the deleted one was the last of the group: then the waiting one may be the
  * first.
  */
-function leftRoom(waiting: PodInfo, gone: PodInfo, isCovered: IsCovered): boolean {
-  if (waiting.requiredAntiAffinity.some((term) => isCovered(term, gone))) return true;
-  if (gone.requiredAntiAffinity.some((term) => isCovered(term, waiting))) return true;
-  return isFriend(waiting, gone, isCovered) && isFriend(waiting, waiting, isCovered);
+function leftRoom(waiting: PodInfo, deleted: PodInfo, isCovered: IsCovered): boolean {
+  if (waiting.requiredAntiAffinity.some((term) => isCovered(term, deleted))) return true;
+  if (deleted.requiredAntiAffinity.some((term) => isCovered(term, waiting))) return true;
+  return isFriend(waiting, deleted, isCovered) && isFriend(waiting, waiting, isCovered);
 }
 
 /** Whether a Pod with new labels now satisfies affinity, no longer violates anti-affinity, or has left the group. */

@@ -14,7 +14,7 @@ const plugin: Plugin<readonly HostPort[]> = {
     {
       of: "assigned-pod",
       changes: ["deleted"],
-      isWorthIt: (pod, { pod: gone }) => doAnyCollide(podInfoOf(pod).hostPorts, podInfoOf(gone).hostPorts),
+      isWorthIt: (pod, { pod: deleted }) => doAnyCollide(podInfoOf(pod).hostPorts, podInfoOf(deleted).hostPorts),
     },
     { of: "node", changes: ["added"] },
   ],

@@ -15,9 +15,9 @@ export function* validateApproval(next: CustomResourceDefinition, previous?: Cus
   const state = approvalOf(next);
   if (previous !== undefined && approvalOf(previous) === state) return;
   const at = element("metadata.annotations", ANNOTATION);
-  const words = `protected groups must have approval annotation ${JSON.stringify(ANNOTATION)}`;
-  if (state === "missing") yield required(at, `${words}, ${SEE}`);
-  if (state === "invalid") yield invalid(at, textOf(next), `${words} with either a URL or a reason starting with "unapproved", ${SEE}`);
+  const message = `protected groups must have approval annotation ${JSON.stringify(ANNOTATION)}`;
+  if (state === "missing") yield required(at, `${message}, ${SEE}`);
+  if (state === "invalid") yield invalid(at, textOf(next), `${message} with either a URL or a reason starting with "unapproved", ${SEE}`);
 }
 
 function textOf({ metadata }: CustomResourceDefinition): string {

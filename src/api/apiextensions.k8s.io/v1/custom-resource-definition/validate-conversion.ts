@@ -20,9 +20,9 @@ export function* validateConversion({ strategy, webhook }: CustomResourceConvers
     yield* validateReviewVersions(conversionReviewVersions, versionsAt, ratchets);
     return;
   }
-  const words = "should not be set when strategy is not set to Webhook";
-  if (clientConfig !== undefined) yield forbidden(clientConfigAt, words);
-  if (conversionReviewVersions.length > 0) yield forbidden(versionsAt, words);
+  const message = "should not be set when strategy is not set to Webhook";
+  if (clientConfig !== undefined) yield forbidden(clientConfigAt, message);
+  if (conversionReviewVersions.length > 0) yield forbidden(versionsAt, message);
 }
 
 function* validateClientConfig(config: WebhookClientConfig, at: string, { requireValidCaBundle }: Ratchets): Iterable<FieldError> {

@@ -21,8 +21,8 @@ export function* validateListAndMapTypes(schema: JsonSchema, at: string, setItem
 }
 
 function* validateTypeFor({ type = "" }: JsonSchema, expected: string, extension: string, at: string): Iterable<FieldError> {
-  const words = `must be ${expected} if ${extension} is specified`;
-  if (type !== expected) yield type === "" ? required(child(at, "type"), words) : invalid(child(at, "type"), type, words);
+  const message = `must be ${expected} if ${extension} is specified`;
+  if (type !== expected) yield type === "" ? required(child(at, "type"), message) : invalid(child(at, "type"), type, message);
 }
 
 const SET_ITEMS = "must be atomic as item of a list with x-kubernetes-list-type=set";
@@ -43,8 +43,8 @@ function* validateListMap(schema: JsonSchema, at: string): Iterable<FieldError> 
   const { "x-kubernetes-list-type": listType, "x-kubernetes-list-map-keys": keys = [] } = schema;
   if (keys.length > 0 && listType !== "map") {
     const typeAt = child(at, "x-kubernetes-list-type");
-    const words = "must be map if x-kubernetes-list-map-keys is non-empty";
-    yield listType === undefined ? required(typeAt, words) : invalid(typeAt, listType, words);
+    const message = "must be map if x-kubernetes-list-map-keys is non-empty";
+    yield listType === undefined ? required(typeAt, message) : invalid(typeAt, listType, message);
   }
   if (listType !== "map") return;
   if (keys.length === 0) {

@@ -173,8 +173,8 @@ export function* validateSelectableFields(
     }
     if (found.root === "metadata") yield invalid(fieldAt, jsonPath, "must not point to fields in metadata");
     if (!SELECTABLE_TYPES.includes(found.schema?.type ?? "")) {
-      const words = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
-      yield invalid(fieldAt, jsonPath, words);
+      const message = "must point to a field of type string, boolean or integer. Enum string fields and strings with formats are allowed.";
+      yield invalid(fieldAt, jsonPath, message);
     }
     if (paths.has(found.path)) yield duplicate(fieldAt, jsonPath);
     paths.add(found.path);

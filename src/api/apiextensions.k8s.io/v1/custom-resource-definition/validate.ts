@@ -39,12 +39,12 @@ export function* validateDefinition(next: CustomResourceDefinition, previous?: C
 }
 
 function* validateOwnName({ metadata, spec }: CustomResourceDefinition): Iterable<FieldError> {
-  const words = 'must be spec.names.plural+"."+spec.group';
+  const message = 'must be spec.names.plural+"."+spec.group';
   const { name, generateName = "" } = metadata;
   const expected = `${spec.names.plural}.${spec.group}`;
-  if (generateName !== "" && generateName !== expected) yield invalid("metadata.generateName", generateName, words);
+  if (generateName !== "" && generateName !== expected) yield invalid("metadata.generateName", generateName, message);
   // A missing name is reported for every kind.
-  if (name !== "" && name !== expected) yield invalid("metadata.name", name, words);
+  if (name !== "" && name !== expected) yield invalid("metadata.name", name, message);
 }
 
 function* validateSpec(spec: CustomResourceDefinitionSpec, given: Ratchets): Iterable<FieldError> {

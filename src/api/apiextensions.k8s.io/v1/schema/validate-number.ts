@@ -17,14 +17,14 @@ export function validateNumber(verdict: Verdict, value: JsonNumber, schema: Json
   if (minimum !== undefined) {
     const { isWhole, value: number, limit } = limitOf(verdict, value, { schema, path, limit: minimum, name: "Minimum boundary" });
     const isBelow = exclusiveMinimum ? number <= limit : number < limit;
-    const words = exclusiveMinimum ? "should be greater than" : "should be greater than or equal to";
-    if (isBelow) verdict.add(invalidAt(path, `${words} ${shown(limit, isWhole)}`, number));
+    const comparison = exclusiveMinimum ? "should be greater than" : "should be greater than or equal to";
+    if (isBelow) verdict.add(invalidAt(path, `${comparison} ${shown(limit, isWhole)}`, number));
   }
   if (maximum !== undefined) {
     const { isWhole, value: number, limit } = limitOf(verdict, value, { schema, path, limit: maximum, name: "Maximum boundary" });
     const isAbove = exclusiveMaximum ? number >= limit : number > limit;
-    const words = exclusiveMaximum ? "should be less than" : "should be less than or equal to";
-    if (isAbove) verdict.add(invalidAt(path, `${words} ${shown(limit, isWhole)}`, number));
+    const comparison = exclusiveMaximum ? "should be less than" : "should be less than or equal to";
+    if (isAbove) verdict.add(invalidAt(path, `${comparison} ${shown(limit, isWhole)}`, number));
   }
 }
 

@@ -1,10 +1,10 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { DEFAULT_NODE_TOKEN_GROUP } from "../api/node-joining.ts";
-import { startGuardedServer } from "../apiserver/testing/server.ts";
-import { driven } from "../testing/driven.ts";
-import { createJoiningPermissions } from "./create-joining-permissions.ts";
-import { createClient } from "./rest-client.ts";
+import { DEFAULT_NODE_TOKEN_GROUP } from "../../api/node-joining.ts";
+import { startGuardedServer } from "../../apiserver/testing/server.ts";
+import { driven } from "../../testing/driven.ts";
+import { createJoiningPermissions } from "../../client/create-joining-permissions.ts";
+import { createClient } from "../../client/rest-client.ts";
 
 const JOINING = { user: "system:bootstrap:abcdef", groups: ["system:bootstrappers", DEFAULT_NODE_TOKEN_GROUP] };
 const OTHER_TOKEN = { user: "system:bootstrap:abcdef", groups: ["system:bootstrappers"] };
