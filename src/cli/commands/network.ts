@@ -1,7 +1,6 @@
 /** `k8ts network`: runs all network components of a node in one process, over HTTPS, until a signal. */
 import { ADMINISTRATOR } from "../../api/identities.ts";
 import { nodes } from "../../api/core/v1/node.ts";
-import { createJoiningPermissions } from "../../client/create-joining-permissions.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { cleanUpNetworkComponents, networkFlags, startNetworkComponents } from "../../components/network/start-network-components.ts";
@@ -66,8 +65,6 @@ export const network = defineCommand({
     const source = connectionSource(values, io.environment, connection);
     const query = () => createClient(transport).with({ signal }).list(nodes, { limit: 1 });
     if (!(await isServerThere({ server: connection.server, source, query, isFinal: () => false }, io))) return;
-    // Components act as the node: without the permissions they would wait for their first sync.
-    await createJoiningPermissions(createClient(transport));
     const { bridge, gateway, "pod-cidr": podCidr, "cluster-cidr": clusterCidr, "cluster-dns": clusterDns } = values;
     const cniConfigFile = values["cni-config"];
     await using started = await startNetworkComponents({

@@ -2,9 +2,7 @@
  * The node of `k8ts up` or `k8ts join` on this machine, with the kubelet in this process. Everything is stopped with the cluster, Pods first; after a kill
  * the next start takes over.
  */
-import { ADMINISTRATOR, nodeIdentity } from "../../api/identities.ts";
-import { createJoiningPermissions } from "../../client/create-joining-permissions.ts";
-import { createClient } from "../../client/rest-client.ts";
+import { nodeIdentity } from "../../api/identities.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
@@ -72,8 +70,6 @@ async function startNodeNetwork(
 ): Promise<StartedNetworkComponents> {
   const owner = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log };
   const { podCidr, clusterCidr, gateway, bridge, cniConfigFile } = network;
-  // Components act as the node, on this machine as on joined ones; without the permissions they would wait for their first sync.
-  if (scope === "cluster") await createJoiningPermissions(createClient(transportFor(ADMINISTRATOR, "k8ts")));
   const started = await steps.step("started network", () =>
     startNetworkComponents({
       scope,
