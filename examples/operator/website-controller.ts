@@ -5,7 +5,7 @@
  *
  * The Website owns the created objects, so the garbage collector deletes them with it.
  */
-import { isReason, type Draft, type Json, type KubeObject, type Reader } from "k8ts/client";
+import { isReason, type Draft, type KubeObject, type Reader } from "k8ts/client";
 import {
   after,
   controlledBy,
@@ -139,7 +139,7 @@ async function applyStep(step: Step, website: Website, { write }: Pass): Promise
       const { uid, resourceVersion } = step.found.metadata;
       // Sets the desired fields only. If the object has changed since it was read, the patch fails with a Conflict, and the next pass
       // reads it again.
-      const value = withMetadata(step.wanted, { uid, resourceVersion }) as unknown as Json;
+      const value = withMetadata(step.wanted, { uid, resourceVersion });
       return await write.patch(step.kind, keyOf(step.found), { type: "merge", value });
     }
     case "delete": {

@@ -266,11 +266,11 @@ test("a certificate from an exec plugin is used, and a new one over a new connec
 const failures: readonly [what: string, status: string, more: Partial<ExecConfig>, message: RegExp][] = [
   ["is missing", "{}", { command: "/none/login", installHint: "Get it at example.com" }, /executable \/none\/login not found[^]*Get it at/],
   ["fails", "process.exit(3)", {}, /failed with exit code 3/],
-  ["says nothing", "undefined", {}, /exec plugin didn't return a status field/],
+  ["returns nothing", "undefined", {}, /exec plugin didn't return a status field/],
   ["has no token", "{}", {}, /exec plugin didn't return a token or cert\/key pair/],
   ["has a token that is none", "{ token: 5 }", {}, /decoding stdout: token must be a string, is a number/],
   ["has half of a pair", `{ clientKeyData: "k" }`, {}, /exec plugin returned only certificate or key, not both/],
-  ["wants a terminal", `{ token: "t" }`, { interactiveMode: "Always" }, /standard input is not a terminal/],
+  ["needs a terminal", `{ token: "t" }`, { interactiveMode: "Always" }, /standard input is not a terminal/],
 ];
 for (const [what, status, more, message] of failures) {
   test(`an exec plugin that ${what} is reported as upstream does, and nothing is sent`, async () => {

@@ -113,9 +113,9 @@ test("events that are not newer than the known state are not delivered again", a
 });
 
 const FORGOTTEN: readonly (readonly [string, ScriptedAnswer])[] = [
-  ["says so in the stream", { delivers: [{ type: "ERROR", error: expired("too old resource version: 5 (8)") }], thenEnds: true }],
+  ["reports it in the stream", { delivers: [{ type: "ERROR", error: expired("too old resource version: 5 (8)") }], thenEnds: true }],
   ["refuses the watch", { refuses: expired("too old resource version: 5 (8)") }],
-  ["says that it is gone", { refuses: new StatusError("Gone", "too old") }],
+  ["responds with Gone", { refuses: new StatusError("Gone", "too old") }],
 ];
 
 for (const [how, forgotten] of FORGOTTEN) {

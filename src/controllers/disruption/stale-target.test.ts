@@ -15,7 +15,7 @@ for (const [it, pod, inMs] of [
   ["a minute after it was marked has another minute", aPod({}), 60_000],
   ["that was marked long ago has none", aPod({ lastTransitionTime: "2026-01-01T00:00:00Z" }), -480_000],
   ["that is terminating is unchanged", aPod({}, "Running", "2026-01-01T00:10:30Z"), undefined],
-  ["that has ended is as it was said", aPod({}, "Failed"), undefined],
+  ["that has ended keeps its condition", aPod({}, "Failed"), undefined],
   ["of which it was taken back needs nothing", aPod({ status: "False" }), undefined],
   ["that its kubelet ends has all the time", aPod({ reason: "TerminationByKubelet" }), undefined],
   ["that was not marked needs nothing", aPod({ type: "Ready" }), undefined],

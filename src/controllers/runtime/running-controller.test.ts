@@ -160,8 +160,8 @@ const writeItself: Reconcile = async (key, { read, write }) => {
 };
 
 for (const [title, again, othersMin] of [
-  ["one that wants to be looked at again at once", async () => after(0), 999],
-  ["one that wants to be looked at again before now", async () => after(-1), 999],
+  ["a key that is requeued immediately", async () => after(0), 999],
+  ["a key that is requeued for a time in the past", async () => after(-1), 999],
   ["one that is woken by what it writes itself", writeItself, 10],
 ] as const satisfies readonly (readonly [string, Reconcile, number])[]) {
   test(`${title} does not starve everything else`, async () => {

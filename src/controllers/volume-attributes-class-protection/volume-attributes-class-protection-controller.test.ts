@@ -44,7 +44,7 @@ test("a class without the finalizer gets it, and one with it is unchanged", asyn
 
 for (const [user, object, isGone] of [
   ["a volume has", volume("gold"), false],
-  ["a claim asks for", claim("gold"), false],
+  ["a claim requests", claim("gold"), false],
   ["a claim has", claim("silver", { currentVolumeAttributesClassName: "gold" }), false],
   ["a claim is changed to", claim("silver", { modifyVolumeStatus: { targetVolumeAttributesClassName: "gold", status: "Pending" } }), false],
   ["only a volume without a class might name", volume(undefined), true],

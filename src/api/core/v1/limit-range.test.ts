@@ -177,7 +177,7 @@ const ROWS: readonly [title: string, limits: Json, problems: readonly string[]][
   ],
   ["a ratio, and only a minimum", [{ type: "Pod", min: { cpu: "1" }, maxLimitRequestRatio: { cpu: "2" } }], []],
   ["a ratio, and only a maximum", [{ type: "Pod", max: { cpu: "1" }, maxLimitRequestRatio: { cpu: "2" } }], []],
-  ["devices that are asked for and have no limit", [{ type: "Container", defaultRequest: { "a.b/c": "1" } }], []],
+  ["a default request and no limit for devices", [{ type: "Container", defaultRequest: { "a.b/c": "1" } }], []],
   [
     "devices that are asked for and not allowed",
     [{ type: "Container", default: { "a.b/c": "2" }, defaultRequest: { "a.b/c": "1" } }],

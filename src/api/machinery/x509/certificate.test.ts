@@ -180,11 +180,11 @@ const UNDERSTOOD: readonly [what: string, id: string, value: Content, understood
   ["has an unknown id", "1.2.3.4", element(TAG.octetString), false],
   ["has an unknown id below 2.5.29", "2.5.29.99", sequence(), false],
   ["has only unsupported alternative names", "2.5.29.17", sequence(DIRECTORY_NAME), false],
-  ["says a name", "2.5.29.17", sequence(text(0x82, "a.example")), true],
+  ["has a subject alternative name", "2.5.29.17", sequence(text(0x82, "a.example")), true],
   ["constrains unknown names", "2.5.29.30", sequence(element(0xa0, sequence(DIRECTORY_NAME))), false],
   ["constrains domains", "2.5.29.30", sequence(element(0xa0, sequence(text(0x82, "a.example")))), true],
-  ["says what it is for", "2.5.29.37", sequence(identifier("1.2")), true],
-  ["says policies", "2.5.29.32", sequence(), true],
+  ["has extended key usages", "2.5.29.37", sequence(identifier("1.2")), true],
+  ["has certificate policies", "2.5.29.32", sequence(), true],
 ];
 
 for (const [what, id, value, understood] of UNDERSTOOD) {

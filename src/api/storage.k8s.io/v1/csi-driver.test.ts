@@ -49,7 +49,7 @@ test("the generation of a CSIDriver starts with its first change", () => {
 });
 
 const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string[]][] = [
-  ["a driver that says nothing is right", {}, []],
+  ["an empty spec is valid", {}, []],
   [
     "a policy for groups is one that there is",
     { fsGroupPolicy: "Always" },
@@ -65,7 +65,7 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     { nodeAllocatableUpdatePeriodSeconds: 9 },
     ["spec.nodeAllocatableUpdatePeriodSeconds: Invalid value: 9: must be greater than or equal to 10 seconds"],
   ],
-  ["a driver may be asked every ten seconds", { nodeAllocatableUpdatePeriodSeconds: 10 }, []],
+  ["an update period of ten seconds is valid", { nodeAllocatableUpdatePeriodSeconds: 10 }, []],
   [
     "an audience is named once",
     { tokenRequests: [{ audience: "a" }, { audience: "a", expirationSeconds: 1 }] },

@@ -24,7 +24,7 @@ function pod(labels: object, nodeName = "") {
 for (const [what, target, own, labels] of [
   ["a node", { kind: "Node", name: "there" }, {}, OF_NODE],
   ["a node with half of them", { kind: "Node", name: "half" }, { [REGION]: "own" }, { [ZONE]: "h", [REGION]: "own" }],
-  ["a node, whatever it said itself", { kind: "Node", name: "there" }, { [ZONE]: "own", a: "b" }, { ...OF_NODE, a: "b" }],
+  ["a node, whatever its own labels are", { kind: "Node", name: "there" }, { [ZONE]: "own", a: "b" }, { ...OF_NODE, a: "b" }],
   ["a node without such labels", { kind: "Node", name: "plain" }, { a: "b" }, { a: "b" }],
   ["an unknown node", { kind: "Node", name: "nowhere" }, {}, undefined],
   ["what does not say that it is a node", { name: "there" }, {}, undefined],

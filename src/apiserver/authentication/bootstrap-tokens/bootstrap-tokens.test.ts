@@ -67,7 +67,7 @@ const wrong: readonly [title: string, secret: Secret, about: string][] = [
   ],
   ["names an empty group", secretOf({ ...GOOD, "auth-extra-groups": "system:bootstrappers:" }), "auth-extra-groups"],
   ["is of another type", secretOf(GOOD, { type: "Opaque" }), "type"],
-  ["goes", secretOf(GOOD, { metadata: { name: "x", deletionTimestamp: "2026-01-01T00:00:00Z" } }), "deleted"],
+  ["is being deleted", secretOf(GOOD, { metadata: { name: "x", deletionTimestamp: "2026-01-01T00:00:00Z" } }), "deleted"],
   ["has invalid base64", secretOf(GOOD, { data: { "token-secret": "%" } }), "token-secret"],
 ];
 

@@ -41,7 +41,7 @@ test("a Pod with affinity is retried when a matching Pod is added or changed, or
     ["such a Pod comes in another namespace", podEvent("assigned-pod", "added", ofApp("web", { namespace: "other" })), false],
     ["a Pod becomes such a one", podEvent("assigned-pod", "labels", ofApp("web"), ofApp("db")), true],
     ["a Pod ceases to be such a one", podEvent("assigned-pod", "labels", ofApp("db"), ofApp("web")), false],
-    ["such a Pod goes", podEvent("assigned-pod", "deleted", ofApp("web")), false],
+    ["a matching Pod is deleted", podEvent("assigned-pod", "deleted", ofApp("web")), false],
     ["a node with the key comes", nodeEvent("added", aNode("n", { zone: "a" })), true],
     ["a node without the key comes", nodeEvent("added", aNode("n")), false],
     ["a node gets the key", nodeEvent("labels", aNode("n", { zone: "a" }), aNode("n")), true],
@@ -54,17 +54,17 @@ test("a Pod with affinity is retried when a matching Pod is added or changed, or
 
 test("a Pod that may be the first of its group is retried when the last one is deleted", () => {
   checkRetries(plugin, aPod("waiting", { labels: { app: "web" }, affinity: near(app("web")) }), [
-    ["one of the group goes", podEvent("assigned-pod", "deleted", ofApp("web")), true],
+    ["a Pod of the group is deleted", podEvent("assigned-pod", "deleted", ofApp("web")), true],
     ["one leaves the group", podEvent("assigned-pod", "labels", ofApp("db"), ofApp("web")), true],
-    ["another goes", podEvent("assigned-pod", "deleted", ofApp("db")), false],
+    ["another Pod is deleted", podEvent("assigned-pod", "deleted", ofApp("db")), false],
   ]);
 });
 
 test("a Pod with anti-affinity is retried when a matching Pod is deleted or changed, or a node changes domains", () => {
   checkRetries(plugin, aPod("waiting", { affinity: away(app("web"), app("db")) }), [
-    ["such a Pod goes", podEvent("assigned-pod", "deleted", ofApp("web")), true],
-    ["one that the second term is about goes", podEvent("assigned-pod", "deleted", ofApp("db")), true],
-    ["another Pod goes", podEvent("assigned-pod", "deleted", ofApp("cache")), false],
+    ["a matching Pod is deleted", podEvent("assigned-pod", "deleted", ofApp("web")), true],
+    ["a Pod that matches the second term is deleted", podEvent("assigned-pod", "deleted", ofApp("db")), true],
+    ["another Pod is deleted", podEvent("assigned-pod", "deleted", ofApp("cache")), false],
     ["such a Pod comes", podEvent("assigned-pod", "added", ofApp("web")), false],
     ["a Pod ceases to be such a one", podEvent("assigned-pod", "labels", ofApp("cache"), ofApp("web")), true],
     ["a Pod becomes such a one", podEvent("assigned-pod", "labels", ofApp("web"), ofApp("cache")), false],
@@ -76,8 +76,16 @@ test("a Pod with anti-affinity is retried when a matching Pod is deleted or chan
 
 test("a Pod rejected by others' anti-affinity is retried when one of those is deleted or a node is added", () => {
   checkRetries(plugin, aPod("waiting", { labels: { app: "web" } }), [
-    ["one that keeps away from it goes", podEvent("assigned-pod", "deleted", ofApp("db", { affinity: away(app("web")) })), true],
-    ["one that keeps away from others goes", podEvent("assigned-pod", "deleted", ofApp("db", { affinity: away(app("db")) })), false],
+    [
+      "a Pod whose anti-affinity matches it is deleted",
+      podEvent("assigned-pod", "deleted", ofApp("db", { affinity: away(app("web")) })),
+      true,
+    ],
+    [
+      "a Pod whose anti-affinity matches others is deleted",
+      podEvent("assigned-pod", "deleted", ofApp("db", { affinity: away(app("db")) })),
+      false,
+    ],
     [
       "one that keeps away from its namespace by label goes",
       podEvent(

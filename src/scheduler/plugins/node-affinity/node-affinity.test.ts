@@ -103,7 +103,7 @@ test("NodeAffinity reconsiders a Pod when a matching node is added, or a node st
   ] as const;
   checkRetries(plugin, aPod("p", { nodeSelector: { disk: "ssd" } }), rows);
   checkRetries(strict, aPod("p"), [
-    ["a node that the profile wants has come", nodeEvent("added", ssd.node), true],
+    ["a node that matches addedAffinity is added", nodeEvent("added", ssd.node), true],
     ["another node has come", nodeEvent("added", hdd), false],
   ]);
 });

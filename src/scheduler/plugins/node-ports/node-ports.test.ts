@@ -19,7 +19,7 @@ const ROWS: readonly (readonly [when: string, wanted: Ports, used: Ports, expect
   ["it is in use at another address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.2" }], undefined],
   ["it is in use at the same address", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "10.0.0.1" }], refuses],
   ["it is in use at all addresses", [{ port: 80, ip: "10.0.0.1" }], [{ port: 80, ip: "0.0.0.0" }], refuses],
-  ["the Pod wants it at all addresses and it is in use at one", [80], [{ port: 80, ip: "10.0.0.1" }], refuses],
+  ["the Pod requests it at all addresses and it is in use at one", [80], [{ port: 80, ip: "10.0.0.1" }], refuses],
 ];
 
 for (const [when, wanted, used, expected] of ROWS) {
@@ -32,9 +32,9 @@ for (const [when, wanted, used, expected] of ROWS) {
 test("NodePorts reconsiders a Pod when a node is added or one of its ports becomes free", () => {
   checkRetries(plugin, aPod("p", { ports: [80] }), [
     ["a node has come", nodeEvent("added", aNode("n2")), true],
-    ["a Pod with the port is gone", podEvent("assigned-pod", "deleted", aPod("other", { ports: [80], node: "n1" })), true],
-    ["a Pod with another port is gone", podEvent("assigned-pod", "deleted", aPod("other", { ports: [81], node: "n1" })), false],
-    ["a Pod without ports is gone", podEvent("assigned-pod", "deleted", aPod("other", { node: "n1" })), false],
+    ["a Pod with the port is deleted", podEvent("assigned-pod", "deleted", aPod("other", { ports: [80], node: "n1" })), true],
+    ["a Pod with another port is deleted", podEvent("assigned-pod", "deleted", aPod("other", { ports: [81], node: "n1" })), false],
+    ["a Pod without ports is deleted", podEvent("assigned-pod", "deleted", aPod("other", { node: "n1" })), false],
     ["a Pod has come", podEvent("assigned-pod", "added", aPod("other", { ports: [80], node: "n1" })), false],
   ]);
 });

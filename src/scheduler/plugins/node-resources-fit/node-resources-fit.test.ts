@@ -9,9 +9,9 @@ const plugin = made(nodeResourcesFit);
 const GPU = "example.com/gpu";
 
 const FILTERED: readonly (readonly [when: string, pod: Pod, expected: unknown])[] = [
-  ["it asks for what is left", aPod("p", { cpu: "3", memory: "7Gi" }), undefined],
-  ["it asks for more", aPod("p", { cpu: "3001m" }), { reasons: ["Insufficient cpu"], resolvable: true }],
-  ["it asks for more than the node has", aPod("p", { cpu: "4001m" }), { reasons: ["Insufficient cpu"], resolvable: false }],
+  ["it requests what is free", aPod("p", { cpu: "3", memory: "7Gi" }), undefined],
+  ["it requests more than is free", aPod("p", { cpu: "3001m" }), { reasons: ["Insufficient cpu"], resolvable: true }],
+  ["it requests more than the node has", aPod("p", { cpu: "4001m" }), { reasons: ["Insufficient cpu"], resolvable: false }],
   [
     "its containers together ask for more",
     aPod("p", { containers: [requesting("2"), requesting("1500m")] }),
@@ -33,7 +33,7 @@ const FILTERED: readonly (readonly [when: string, pod: Pod, expected: unknown])[
     aPod("p", { extended: { "hugepages-2Mi": "4Mi" } }),
     { reasons: ["Insufficient hugepages-2Mi"], resolvable: false },
   ],
-  ["it asks for a device that is taken", aPod("p", { extended: { [GPU]: "2" } }), { reasons: [`Insufficient ${GPU}`], resolvable: true }],
+  ["it requests a device that is in use", aPod("p", { extended: { [GPU]: "2" } }), { reasons: [`Insufficient ${GPU}`], resolvable: true }],
 ];
 
 for (const [when, pod, expected] of FILTERED) {
@@ -68,7 +68,7 @@ for (const [when, args, expected] of [
 test("NodeResourcesFit reconsiders a Pod when Pods are deleted or scaled down", () => {
   const here = { node: "n1" };
   checkRetries(plugin, aPod("p", { cpu: "1", extended: { [GPU]: "1" } }), [
-    ["a Pod is gone", podEvent("assigned-pod", "deleted", aPod("other", here)), true],
+    ["a Pod is deleted", podEvent("assigned-pod", "deleted", aPod("other", here)), true],
     ["a Pod has come", podEvent("assigned-pod", "added", aPod("other", here)), false],
     [
       "a Pod needs less CPU",
@@ -95,7 +95,7 @@ test("NodeResourcesFit reconsiders a Pod when a node is added or grows on which 
     ["a node has come that is large enough", nodeEvent("added", aNode("n1", { cpu: "2" })), true],
     ["a node has come that is too small", nodeEvent("added", aNode("n1", { cpu: "1" })), false],
     ["a node has come that takes no Pods", nodeEvent("added", aNode("n1", { pods: "0" })), false],
-    ["a node has more of what is asked for", nodeEvent("allocatable", aNode("n1", { cpu: "3" }), aNode("n1", { cpu: "2" })), true],
+    ["a node has more of a requested resource", nodeEvent("allocatable", aNode("n1", { cpu: "3" }), aNode("n1", { cpu: "2" })), true],
     ["a node has more, but not enough", nodeEvent("allocatable", aNode("n1", { cpu: "1" }), aNode("n1", { cpu: "500m" })), false],
     ["a node has less", nodeEvent("allocatable", aNode("n1", { cpu: "2" }), aNode("n1", { cpu: "3" })), false],
     ["a node has more of something else", nodeEvent("allocatable", aNode("n1", { memory: "2Gi" }), aNode("n1", { memory: "1Gi" })), false],
@@ -106,7 +106,7 @@ test("NodeResourcesFit reconsiders a Pod when a node is added or grows on which 
     ["a node has a device now", nodeEvent("allocatable", aNode("n1", { extended: { [GPU]: "1" } }), aNode("n1")), true],
   ]);
   checkRetries(plugin, aPod("p"), [
-    ["a node has more, but nothing is asked for", nodeEvent("allocatable", aNode("n1", { cpu: "3" }), aNode("n1", { cpu: "2" })), false],
+    ["a node has more, but the Pod has no requests", nodeEvent("allocatable", aNode("n1", { cpu: "3" }), aNode("n1", { cpu: "2" })), false],
   ]);
 });
 

@@ -13,7 +13,7 @@ const otherwiseTolerant = aPod("p", { tolerations: [{ key: "node.kubernetes.io/n
 
 for (const [when, pod, node, expected] of [
   ["the node is open", aPod("p"), open, undefined],
-  ["the node says that it is open", aPod("p"), aNode("n1", { unschedulable: false }), undefined],
+  ["the node has unschedulable: false", aPod("p"), aNode("n1", { unschedulable: false }), undefined],
   ["the node is cordoned", aPod("p"), cordoned, refuses],
   ["the node is cordoned and the Pod tolerates something else", otherwiseTolerant, cordoned, refuses],
   ["the node is cordoned and the Pod tolerates it", tolerant, cordoned, "skip"],

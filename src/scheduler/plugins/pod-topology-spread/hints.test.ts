@@ -19,9 +19,9 @@ const inZone = (zone: string, rack?: string) => aNode("n", { zone, ...(rack !== 
 test("a Pod is retried when a matching one is added, deleted or changed", () => {
   checkRetries(plugin, aPod("waiting", { spread: [zones] }), [
     ["such a Pod comes", podEvent("assigned-pod", "added", ofApp("web")), true],
-    ["such a Pod goes", podEvent("assigned-pod", "deleted", ofApp("web")), true],
+    ["a matching Pod is deleted", podEvent("assigned-pod", "deleted", ofApp("web")), true],
     ["another Pod comes", podEvent("assigned-pod", "added", ofApp("db")), false],
-    ["another Pod goes", podEvent("assigned-pod", "deleted", ofApp("db")), false],
+    ["another Pod is deleted", podEvent("assigned-pod", "deleted", ofApp("db")), false],
     ["such a Pod of another namespace comes", podEvent("assigned-pod", "added", ofApp("web", { namespace: "other" })), false],
     ["a Pod becomes such a one", podEvent("assigned-pod", "labels", ofApp("web"), ofApp("db")), true],
     ["a Pod ceases to be such a one", podEvent("assigned-pod", "labels", ofApp("db"), ofApp("web")), true],
@@ -51,8 +51,8 @@ test("a Pod is retried when an eligible node is added, removed, moved or changes
   checkRetries(plugin, aPod("waiting", { spread: [zones, racks], nodeSelector: { disk: "ssd" } }), [
     ["a node with all labels comes", nodeEvent("added", inZone("a", "r")), true],
     ["a node without one comes", nodeEvent("added", inZone("a")), false],
-    ["a node with all labels goes", nodeEvent("deleted", inZone("a", "r")), true],
-    ["a node without one goes", nodeEvent("deleted", inZone("a")), false],
+    ["a node with all labels is deleted", nodeEvent("deleted", inZone("a", "r")), true],
+    ["a node without one of the labels is deleted", nodeEvent("deleted", inZone("a")), false],
     ["a node gets the missing label", nodeEvent("labels", inZone("a", "r"), inZone("a")), true],
     ["a node loses one", nodeEvent("labels", inZone("a"), inZone("a", "r")), true],
     ["a node moves", nodeEvent("labels", inZone("b", "r"), inZone("a", "r")), true],

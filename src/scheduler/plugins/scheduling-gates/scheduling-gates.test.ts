@@ -17,7 +17,7 @@ for (const [when, gates, expected] of [
 test("SchedulingGates reconsiders a Pod when its last gate is removed", () => {
   const gated = aPod("p", { gates: ["a"] });
   checkRetries(plugin, gated, [
-    ["the last gate is gone", podEvent("waiting-pod", "ungated", aPod("p"), gated), true],
+    ["the last gate is removed", podEvent("waiting-pod", "ungated", aPod("p"), gated), true],
     ["its labels changed", podEvent("waiting-pod", "labels", gated, gated), false],
   ]);
 });

@@ -38,9 +38,9 @@ const SCORED: readonly (readonly [
   taints: readonly (readonly Taint[])[],
   scores: unknown,
 ])[] = [
-  ["no node asks to be avoided", [], [[], [hard]], "skip"],
-  ["one node asks to be avoided", [], [[], [soft]], [100, 0]],
-  ["the Pod tolerates what the node asks", [toleratesSoft], [[], [soft]], [100, 100]],
+  ["no node has a PreferNoSchedule taint", [], [[], [hard]], "skip"],
+  ["one node has a PreferNoSchedule taint", [], [[], [soft]], [100, 0]],
+  ["the Pod tolerates the PreferNoSchedule taint", [toleratesSoft], [[], [soft]], [100, 100]],
   [
     "nodes ask several times",
     [],

@@ -113,9 +113,9 @@ const GRACE_ROWS: readonly (readonly [string, PodParts, number | undefined, numb
   ["it has succeeded", { spec: { nodeName: "n" }, status: { phase: "Succeeded" } }, 60, 0],
   ["it runs", { spec: { nodeName: "n" }, status: { phase: "Running" } }, undefined, 30],
   ["it runs and has a period of its own", { spec: { nodeName: "n", terminationGracePeriodSeconds: 5 } }, undefined, 5],
-  ["the client asks for another", { spec: { nodeName: "n" } }, 7, 7],
-  ["the client does not want to wait", { spec: { nodeName: "n" } }, 0, 0],
-  ["the client asks for less than nothing", { spec: { nodeName: "n" } }, -1, 1],
+  ["the client requests another", { spec: { nodeName: "n" } }, 7, 7],
+  ["the client requests 0", { spec: { nodeName: "n" } }, 0, 0],
+  ["the client requests a negative one", { spec: { nodeName: "n" } }, -1, 1],
 ];
 
 for (const [title, parts, requested, seconds] of GRACE_ROWS) {

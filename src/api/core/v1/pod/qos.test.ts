@@ -11,10 +11,10 @@ function containers(...resources: readonly JsonObject[]): JsonObject {
 }
 
 const ROWS: readonly (readonly [string, JsonObject, string])[] = [
-  ["nothing is asked for", containers({}), "BestEffort"],
-  ["nothing is asked for but devices", containers({ requests: { "example.com/gpu": "1" } }), "BestEffort"],
-  ["zeros ask for nothing", containers({ requests: { cpu: "0" }, limits: { cpu: "0" } }), "BestEffort"],
-  ["something is asked for", containers({ requests: { cpu: "1" } }), "Burstable"],
+  ["no requests or limits", containers({}), "BestEffort"],
+  ["requests for devices only", containers({ requests: { "example.com/gpu": "1" } }), "BestEffort"],
+  ["requests and limits of 0", containers({ requests: { cpu: "0" }, limits: { cpu: "0" } }), "BestEffort"],
+  ["a request without a limit", containers({ requests: { cpu: "1" } }), "Burstable"],
   ["limits are above requests", containers({ requests: BOTH, limits: { cpu: "2", memory: "1Gi" } }), "Burstable"],
   ["one container has no limits", containers({ requests: BOTH, limits: BOTH }, {}), "Burstable"],
   ["memory is not limited", containers({ requests: { cpu: "1" }, limits: { cpu: "1" } }), "Burstable"],
@@ -27,7 +27,7 @@ const ROWS: readonly (readonly [string, JsonObject, string])[] = [
     { ...containers({ requests: BOTH, limits: BOTH }), resources: { requests: BOTH } },
     "Burstable",
   ],
-  ["the pod as a whole asks for nothing", { ...containers({ requests: BOTH }), resources: {} }, "BestEffort"],
+  ["empty Pod-level resources", { ...containers({ requests: BOTH }), resources: {} }, "BestEffort"],
 ];
 
 for (const [title, spec, expected] of ROWS) {

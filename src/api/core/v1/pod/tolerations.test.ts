@@ -11,7 +11,7 @@ const CASES: readonly (readonly [it: string, toleration: Toleration, is: boolean
   ["of another value does not", { key: "dedicated", value: "web" }, false],
   ["of another key does not", { key: "other", operator: "Exists" }, false],
   ["of another effect does not", { key: "dedicated", operator: "Exists", effect: "NoSchedule" }, false],
-  ["that only asks for the key covers any value", { key: "dedicated", operator: "Exists" }, true],
+  ["with the operator Exists matches any value", { key: "dedicated", operator: "Exists" }, true],
   ["of everything covers it", { operator: "Exists" }, true],
   ["that compares numbers does not", { key: "dedicated", operator: "Gt", value: "1" }, false],
 ];

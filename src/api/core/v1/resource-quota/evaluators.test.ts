@@ -35,7 +35,7 @@ function resizing(status: object, conditions: readonly object[] = []): object {
 }
 
 const PODS: readonly [what: string, pod: object, usage: List][] = [
-  ["a Pod that asks for nothing", { spec: { containers: [{ name: "c" }] } }, RUNNING],
+  ["a Pod without requests", { spec: { containers: [{ name: "c" }] } }, RUNNING],
   [
     "a Pod with native resources",
     {
@@ -134,7 +134,7 @@ const PODS: readonly [what: string, pod: object, usage: List][] = [
     ]),
     { ...RUNNING, ...cpu("1500m"), "limits.cpu": "3" },
   ],
-  ["one of which the node says nothing yet", resizing({}), { ...RUNNING, ...cpu("2"), "limits.cpu": "4" }],
+  ["a resize that the node has not reported yet", resizing({}), { ...RUNNING, ...cpu("2"), "limits.cpu": "4" }],
 ];
 
 for (const [what, pod, expected] of PODS) {

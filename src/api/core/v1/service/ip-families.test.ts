@@ -25,7 +25,7 @@ const NEW: readonly [title: string, families: readonly IpFamily[], spec: JsonObj
     { clusterIP: "10.0.0.1", clusterIPs: ["10.0.0.1", "fd00::1"] },
     `${POLICY} "SingleStack": must be 'RequireDualStack' or 'PreferDualStack' when multiple cluster IPs are specified`,
   ],
-  ["says nothing", DUAL, {}, ["SingleStack", ["IPv4"]]],
+  ["sets no family", DUAL, {}, ["SingleStack", ["IPv4"]]],
   ["names a family", DUAL, { ipFamilies: ["IPv6"] }, ["SingleStack", ["IPv6"]]],
   ["names an address", DUAL, { clusterIP: "fd00::1" }, ["SingleStack", ["IPv6"]]],
   ["prefers two where there is one", SINGLE, { ipFamilyPolicy: "PreferDualStack" }, ["PreferDualStack", ["IPv4"]]],
