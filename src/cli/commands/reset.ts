@@ -1,5 +1,5 @@
 /** `k8ts reset`: stops a cluster and deletes its data, certificates, images, logs and kubectl context. */
-import { ask } from "../../host/processes/prompt.ts";
+import { promptUser } from "../../host/processes/standard-input.ts";
 import { hasTerminal } from "../../host/processes/exec-program.ts";
 import { fileExists } from "../../host/files/files.ts";
 import { defineCommand } from "../framework/command.ts";
@@ -44,7 +44,7 @@ async function isConfirmed({ name, directory }: ClusterHome): Promise<boolean> {
     throw new Error(
       `Cannot ask for confirmation to delete cluster "${name}" (${directory}): standard input is not a terminal; confirm with --yes`,
     );
-  return /^y(es)?$/i.test((await ask(`Delete cluster "${name}" and all data in ${directory}? [y/N] `)).trim());
+  return /^y(es)?$/i.test((await promptUser(`Delete cluster "${name}" and all data in ${directory}? [y/N] `)).trim());
 }
 
 /** A kubeconfig that cannot be changed does not prevent the deletion of the rest. */

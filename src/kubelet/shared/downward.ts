@@ -25,7 +25,7 @@ export interface PodAddresses {
 }
 
 /** Fields that upstream recognizes but does not support here: requesting one is a different error. */
-const NAMED_BUT_UNTOLD = ["spec.restartPolicy", "spec.schedulerName", "status.phase"];
+const UNSUPPORTED_FIELDS = ["spec.restartPolicy", "spec.schedulerName", "status.phase"];
 const OF_METADATA = ["metadata.annotations", "metadata.labels", "metadata.name", "metadata.namespace", "metadata.uid"];
 
 /** Value of an environment variable with a `fieldRef`. */
@@ -56,7 +56,7 @@ function metadataField(fieldPath: string, pod: Pod): string {
   const { path, key } = withSubscript(fieldPath);
   if (key !== undefined && path !== "metadata.annotations" && path !== "metadata.labels")
     throw new DownwardError(`field label does not support subscript: ${fieldPath}`);
-  if (key === undefined && !OF_METADATA.includes(path) && !NAMED_BUT_UNTOLD.includes(path))
+  if (key === undefined && !OF_METADATA.includes(path) && !UNSUPPORTED_FIELDS.includes(path))
     throw new DownwardError(`field label not supported: ${fieldPath}`);
   return fileField(fieldPath, pod);
 }

@@ -54,10 +54,10 @@ export async function joinRemoteCommand(connection: ByteStream, options: RemoteC
   const streams = await expectedStreams(session, wanted(options), options.clock ?? realClock, disconnected.signal);
   if (streams === undefined) return session.abort();
   const outcome = await outcomeOf(run(execStreams(streams, options.channels), disconnected.signal));
-  const words = options.protocol === "v4.channel.k8s.io" ? JSON.stringify(outcome) : (outcome.message ?? "");
+  const message = options.protocol === "v4.channel.k8s.io" ? JSON.stringify(outcome) : (outcome.message ?? "");
   const { error, ...others } = streams;
   for (const stream of Object.values(others)) stream.end();
-  if (words !== "") await error?.write(new TextEncoder().encode(words)).catch(() => undefined);
+  if (message !== "") await error?.write(new TextEncoder().encode(message)).catch(() => undefined);
   error?.end();
   session.close();
   await session.closed;
