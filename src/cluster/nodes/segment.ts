@@ -144,6 +144,8 @@ export async function connectNode(segment: Segment, { index, machineAddress }: N
   const inside = namedNetworkNamespace(name);
   if (!(await linkNames()).includes(link)) await ip(["link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name]);
   await ip(["link", "set", link, "master", bridge, "up"]);
+  // With br_netfilter, a node port of this machine whose endpoint is on the node that called it is bridged back to the port it came from.
+  await ip(["link", "set", link, "type", "bridge_slave", "hairpin", "on"]);
   const gateway = segmentGateway(segment);
   const mac = /link\/ether (\S+)/.exec(await ownNetworkNamespace.run("ip", ["link", "show", "dev", bridge]))?.[1];
   await inside.run(
