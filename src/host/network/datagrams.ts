@@ -97,7 +97,9 @@ export function exchangeDatagram({ to, bytes, accepts, signal }: DatagramExchang
     socket.on("error", (error) => end(() => reject(error)));
     socket.on("message", (answer) => accepts(answer) && end(() => resolve(answer)));
     // Connected, so that the kernel drops datagrams of others and reports refusals.
-    socket.connect(to.port, to.address, () => {
+    socket.connect(to.port, to.address, (error?: Error | null) => {
+      // Without a route: the callback gets the error, and the socket is not connected.
+      if (error instanceof Error) return end(() => reject(error));
       if (!isOver) socket.send(bytes, (error) => error !== null && end(() => reject(error)));
     });
   });
