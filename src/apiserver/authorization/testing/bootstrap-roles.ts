@@ -1,7 +1,7 @@
 /**
  * The permissions of each bootstrap role, in lines as rights.ts describes them: the answers of upstream's server 1.36 to a review of every
  * verb with every resource and path. For admin, edit and view they are those of a user with all roles that a controller aggregates into
- * them; kubeadm:bootstrap-signer-clusterinfo is defined by kubeadm, not by the server.
+ * them; kubeadm:bootstrap-signer-clusterinfo is defined by kubeadm, not by the server, and system:k8ts-ingress is ours.
  */
 
 /** Bound cluster-wide. */
@@ -335,6 +335,13 @@ export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
   `,
   "system:discovery": "/api, /api/any, /apis, /apis/any, /healthz, /livez, /openapi, /openapi/any, /readyz, /version, /version/: get",
   "system:heapster": "deployments.extensions, events, namespaces, nodes, pods: get list watch",
+  "system:k8ts-ingress": `
+    endpointslices.discovery.k8s.io, secrets, services: list watch
+    events, events.events.k8s.io: create update patch
+    ingressclasses.networking.k8s.io: get list watch create
+    ingresses.networking.k8s.io: get list watch
+    ingresses.networking.k8s.io/status: update patch
+  `,
   "system:kube-aggregator": "endpoints, services: get list watch",
   "system:kube-controller-manager": `
     *: list watch
