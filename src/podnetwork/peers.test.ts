@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Node } from "../api/generated/core/v1.ts";
 import { peersOf } from "./peers.ts";
 
-const OWN = { nodeName: "one", podCidr: "10.244.0.0/24", clusterCidr: "10.244.0.0/16" };
+const OWN = { nodeName: "one", address: "192.0.2.1", podCidr: "10.244.0.0/24", clusterCidr: "10.244.0.0/16" };
 
 interface Given {
   readonly name: string;
@@ -63,6 +63,25 @@ test("a Pod CIDR outside of the cluster's, of this node or of an older node is n
       ["late", "its Pod CIDR 10.244.7.0/24 overlaps that of node zearly"],
       ["mine", "its Pod CIDR 10.244.0.128/25 overlaps that of node one"],
       ["outside", "its Pod CIDR 10.1.0.0/24 is not within 10.244.0.0/16"],
+    ],
+  );
+});
+
+test("an address that no route can go to, or that is this node's, is not used", () => {
+  const addresses = ["127.0.0.1", "0.0.0.0", "224.0.0.1", "255.255.255.255", "192.0.2.1"];
+  const { peers, problems } = peersOf(
+    addresses.map((address, index) => node({ name: `node-${index}`, cidrs: [`10.244.${index + 1}.0/24`], addresses: [address] })),
+    OWN,
+  );
+  deepEqual(peers, []);
+  deepEqual(
+    [...problems.values()],
+    [
+      "its address 127.0.0.1 is not that of a machine",
+      "its address 0.0.0.0 is not that of a machine",
+      "its address 224.0.0.1 is not that of a machine",
+      "its address 255.255.255.255 is not that of a machine",
+      "its address 192.0.2.1 is that of this node",
     ],
   );
 });

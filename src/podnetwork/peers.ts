@@ -1,6 +1,7 @@
 /**
  * The other nodes of a cluster as the Pod network needs them, out of Node objects. A Node is input from another machine: its Pod CIDR is
- * used only if it is within the cluster CIDR and of no other node, so that no node can attract foreign traffic. Pure.
+ * used only if it is within the cluster CIDR and of no other node, so that no node can attract foreign traffic, and its address only if a
+ * route can go to it, so that no node can stop the others. Pure.
  */
 import type { Node } from "../api/generated/core/v1.ts";
 import { cidrContains, cidrsOverlap, formatCidr, networkOf, parseCidr, parseIp, type Cidr } from "../api/machinery/ip-address.ts";
@@ -15,6 +16,8 @@ export interface Peer {
 
 export interface OwnNode {
   readonly nodeName: string;
+  /** InternalIP, IPv4. */
+  readonly address: string;
   readonly podCidr: string;
   readonly clusterCidr: string;
 }
@@ -39,7 +42,9 @@ export function peersOf(nodes: readonly Node[], own: OwnNode): Peers {
     const cidr = podCidrOf(node);
     if (name === own.nodeName || address === undefined || cidr === undefined) continue;
     const other = taken.find((one) => cidrsOverlap(one.cidr, cidr));
-    if (!isWithin(own.clusterCidr, cidr)) problems.set(name, `its Pod CIDR ${formatCidr(cidr)} is not within ${own.clusterCidr}`);
+    if (!isUnicast(address)) problems.set(name, `its address ${address} is not that of a machine`);
+    else if (address === own.address) problems.set(name, `its address ${address} is that of this node`);
+    else if (!isWithin(own.clusterCidr, cidr)) problems.set(name, `its Pod CIDR ${formatCidr(cidr)} is not within ${own.clusterCidr}`);
     else if (other !== undefined) problems.set(name, `its Pod CIDR ${formatCidr(cidr)} overlaps that of node ${other.name}`);
     else {
       taken.push({ name, cidr });
@@ -56,6 +61,13 @@ function byAge(a: Node, b: Node): number {
 
 function internalAddress({ status }: Node): string | undefined {
   return status?.addresses?.find(({ type, address }) => type === "InternalIP" && parseIp(address)?.family === 4)?.address;
+}
+
+const NOT_OF_MACHINES = ["0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3"].flatMap((text) => parseCidr(text) ?? []);
+
+function isUnicast(address: string): boolean {
+  const ip = parseIp(address);
+  return ip !== undefined && !NOT_OF_MACHINES.some((range) => cidrContains(range, ip));
 }
 
 function podCidrOf({ spec }: Node): Cidr | undefined {

@@ -26,7 +26,7 @@ test("`k8ts logs` prints all lines, the last ones, or those of one component", a
 });
 
 test("an unknown component is rejected with the list of components", () => {
-  const known = "the components are apiserver, controllers, scheduler, kubelet, nodes, store, compaction, expiry";
+  const known = "the components are apiserver, controllers, scheduler, kubelet, nodes, network, store, compaction, expiry";
   for (const { part, problem } of [
     { part: "nopart", problem: `Unknown component "nopart"; ${known}` },
     { part: "kublet", problem: `Unknown component "kublet"; ${known}; did you mean kubelet?` },

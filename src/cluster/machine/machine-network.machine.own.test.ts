@@ -24,8 +24,8 @@ import { silentSteps } from "../../cli/framework/progress.ts";
 import { findRuntime } from "./prepare-machine.ts";
 
 const CNI_RESULTS = "/var/lib/cni/results";
-/** Of the network itself four, for the API server four and their chain. */
-const OWN_RULES = 9;
+/** Of the network itself four, for the API server one. */
+const OWN_RULES = 5;
 
 describe("in a foreign runtime without a network", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   const ends = new Disposables();

@@ -11,6 +11,9 @@ import type { DnsRecord } from "../wire/records.ts";
 import { setUint16, writeResponse, type ResponseRecords } from "../wire/write-message.ts";
 import { KeptAnswers } from "./kept-answers.ts";
 
+/** A question with EDNS0 is at most 284 bytes long. What follows it does not change the answer, but would be a key of its own. */
+const KEPT_PACKET_BYTES_MAX = 512;
+
 export interface QueryHandlerOptions {
   readonly chain: Next;
   /** Whether it resolves names of other servers, too. */
@@ -129,8 +132,9 @@ export class QueryHandler {
 
   #write({ packet, key }: Arrived, query: DnsQuery, answer: DnsAnswer & { readonly is: "records" }): Uint8Array {
     const { flags, question, name, edns } = query;
-    // Packets with options differ each time (cookies): keeping their answers would only fill the memory.
-    const subject = edns?.hasOptions === true ? undefined : answer.subject;
+    // Packets with options differ each time (cookies): keeping their answers would only fill the memory. So would large ones.
+    const isKept = edns?.hasOptions !== true && packet.length <= KEPT_PACKET_BYTES_MAX;
+    const subject = isKept ? answer.subject : undefined;
     const addresses = subject === undefined ? 0 : countAddresses(answer.answers);
     const rotation = addresses > 1 ? this.kept.rotation(key) : 0;
     const records = rotation === 0 ? answer : { ...answer, answers: rotate(answer.answers, rotation) };

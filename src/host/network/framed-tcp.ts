@@ -31,13 +31,15 @@ export interface FramedServerOptions {
 export async function startFramedServer(options: FramedServerOptions): Promise<FramedServer> {
   const { host, port, connectionsMax } = options;
   const sockets = new Set<Socket>();
-  const server = createServer({ noDelay: true }, (socket) => {
+  const server = createServer({ noDelay: true, allowHalfOpen: true }, (socket) => {
     sockets.add(socket);
     socket.once("close", () => sockets.delete(socket));
     serveConnection(socket, options);
   });
   server.maxConnections = connectionsMax;
   await listen(server, { host, port });
+  // Accepting a connection may fail, for want of file descriptors, say; the next one is tried all the same.
+  server.on("error", () => {});
   return {
     port: (server.address() as AddressInfo).port,
     async [Symbol.asyncDispose]() {

@@ -74,7 +74,7 @@ export function attemptHttp1(pool: Http1Pool, options: AttemptRequest, events: A
   const headers = options.headers.slice();
   if (upgradeTo !== undefined) headers.push("connection", "upgrade", "upgrade", upgradeTo);
   if (body === "unknown") headers.push("transfer-encoding", "chunked");
-  else if (body === "none" && expectsBody(method)) headers.push("content-length", "0");
+  else if (body === "none" && expectsBody(method) && !hasLength(headers)) headers.push("content-length", "0");
   const isTls = policy.protocol === "https";
   const request = pool.send({
     endpoint: options.endpoint,
@@ -88,6 +88,12 @@ export function attemptHttp1(pool: Http1Pool, options: AttemptRequest, events: A
     serverName: isTls && !/^[\d.[]/.test(host) ? host : "",
   });
   return new Http1Attempt(request, options, events);
+}
+
+/** A second Content-Length, though equal, is refused by most servers. */
+function hasLength(headers: readonly string[]): boolean {
+  for (let index = 0; index < headers.length; index += 2) if (headers[index]?.toLowerCase() === "content-length") return true;
+  return false;
 }
 
 /** Methods whose requests Node would otherwise send with an empty chunked body. */

@@ -2,7 +2,7 @@
  * The client's side of a request: one interface for HTTP/1.1, for a request to switch protocols, and for a stream of HTTP/2. What cannot
  * be routed safely (no valid host, no path) is detected here.
  */
-import { ServerResponse, type IncomingMessage } from "node:http";
+import { ServerResponse, STATUS_CODES, type IncomingMessage } from "node:http";
 import { constants, type IncomingHttpHeaders, type ServerHttp2Stream } from "node:http2";
 import type { Socket } from "node:net";
 import type { Readable, Writable } from "node:stream";
@@ -175,7 +175,8 @@ export class Http1Downstream implements Downstream {
     const isUnread = this.hasBody && !this.body.complete;
     // The rest of the body would be read as the next request, or without end.
     if (isUnread) out.shouldKeepAlive = false;
-    out.writeHead(status, [...headers, "content-length", String(Buffer.byteLength(body))]);
+    // With a message: that of an answer that could not be sent would be used again.
+    out.writeHead(status, STATUS_CODES[status] ?? "", [...headers, "content-length", String(Buffer.byteLength(body))]);
     if (!isUnread || this.#clientWaits) return void out.end(body);
     out.write(body);
     this.#linger();
@@ -291,7 +292,16 @@ export class Http2Downstream implements Downstream {
     const { out } = this;
     if (out.closed || out.destroyed) return;
     out.respond({ ":status": status, ...http2Headers(headers) }, { endStream: isEmpty, waitForTrailers: hasTrailers && !isEmpty });
-    if (hasTrailers && !isEmpty) out.on("wantTrailers", () => out.sendTrailers(http2Headers(this.#trailers ?? [])));
+    if (hasTrailers && !isEmpty) out.on("wantTrailers", () => this.#writeTrailers());
+  }
+
+  /** Of an endpoint, so Node may refuse them. */
+  #writeTrailers(): void {
+    try {
+      this.out.sendTrailers(http2Headers(this.#trailers ?? []));
+    } catch {
+      this.out.close(constants.NGHTTP2_INTERNAL_ERROR);
+    }
   }
 
   flushHead(): void {}

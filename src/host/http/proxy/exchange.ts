@@ -101,8 +101,15 @@ export class Exchange {
     const { body } = this.#client;
     const pieces: Buffer[] = [];
     this.#takeBody();
-    body.on("data", (piece: Buffer) => void pieces.push(piece));
+    // No attempt has begun whose timeouts would end it.
+    const idle = setTimeout(() => this.#refuse(408), decision.policy.idleTimeoutMs);
+    body.on("data", (piece: Buffer) => {
+      pieces.push(piece);
+      idle.refresh();
+    });
+    body.once("close", () => clearTimeout(idle));
     body.once("end", () => {
+      clearTimeout(idle);
       this.#whole = Buffer.concat(pieces);
       if (!this.#isOver) this.#try(decision);
     });
@@ -227,7 +234,11 @@ export class Exchange {
     decision.answered(endpoint);
     const client = this.#client;
     const { upgrade } = client;
-    if (upgrade === undefined || this.#isOver) return void socket.destroy();
+    if (upgrade === undefined || this.#isOver) {
+      socket.destroy();
+      // Of an endpoint that switches protocols though the client did not ask for it.
+      return this.#refuse(502);
+    }
     this.#status = 101;
     upgrade.socket.write(switchHead(rawHeaders, decision.answerHeaders(endpoint)));
     joinSockets({ client: upgrade, endpoint: { socket, head }, idleTimeoutMs: decision.policy.idleTimeoutMs });
@@ -291,6 +302,7 @@ function requestIdOf(given: string | undefined): string | undefined {
 /** In the words of the RFC; no version, no address. */
 const MESSAGES: Readonly<Record<number, string>> = {
   400: "Bad Request",
+  408: "Request Timeout",
   413: "Content Too Large",
   502: "Bad Gateway",
   503: "Service Unavailable",

@@ -115,6 +115,26 @@ describe("bodies through the proxy", () => {
     sent.end();
   });
 
+  test("an empty body with a length has one length for the endpoint", async () => {
+    await using backend = await echo();
+    await using scene = await ProxyScene.start({ endpoints: [backend.endpoint] });
+    const raw = await scene.raw("POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Length: 0\r\n\r\n");
+    match(raw, /^HTTP\/1\.1 200 /);
+    match(raw, /"content-length":"0"/);
+  });
+
+  test("a small body that does not arrive is refused with 408 after the idle timeout", async () => {
+    await using backend = await echo();
+    await using scene = await ProxyScene.start({ endpoints: [backend.endpoint], policy: { idleTimeoutMs: 50 } });
+    const sent = request({ host: "127.0.0.1", port: scene.httpPort, method: "PUT", headers: { "content-length": "5" } });
+    sent.on("error", () => {});
+    sent.flushHeaders();
+    const [response] = (await once(sent, "response")) as [IncomingMessage];
+    equal(response.statusCode, 408);
+    equal(backend.sockets.size, 0);
+    sent.destroy();
+  });
+
   test("an answer that the endpoint cuts off is cut off for the client", async () => {
     await using backend = await startBackend((_incoming, response) => {
       response.writeHead(200, { "content-length": "100" });

@@ -4,6 +4,7 @@ import { nftables } from "./nftables-mode.ts";
 
 trafficSuite(nftables, {
   skip: needs("nftables").skip,
+  cannot: { "node port on loopback": "as upstream's mode: it would need route_localnet" },
   ruleset: {
     list: [["nft", "-s", "list", "ruleset"]],
     addForeign: [

@@ -15,8 +15,6 @@ export const nftables: ProxyMode = {
     const problem = await nftProblem(context.namespace);
     if (problem !== undefined)
       throw new UnsupportedModeError(`Cannot use proxy mode nftables: ${problem}; install nftables and run as root`);
-    // Node ports on 127.0.0.1 are translated to addresses of Pods; the kernel refuses to route such packets by default.
-    await context.namespace.run("sh", ["-c", "echo 1 > /proc/sys/net/ipv4/conf/all/route_localnet"]);
     return new NftablesApplier(context);
   },
   async cleanUp({ owner, namespace }) {

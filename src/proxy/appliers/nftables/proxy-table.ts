@@ -188,8 +188,9 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
   const missing = `ct state new ${byAddress("no-endpoint-ips")}`;
   const missingNodePorts = byNodePort("no-endpoint-node-ports").map((rule) => `ct state new ${rule}`);
   return new Map<string, readonly string[]>([
-    ["firewall-prerouting", [byAddress("firewall-ips")]],
-    ["firewall-output", [byAddress("firewall-ips")]],
+    // New connections only: a reply to a connection of the node may come to the address and port of a Service.
+    ["firewall-prerouting", [`ct state new ${byAddress("firewall-ips")}`]],
+    ["firewall-output", [`ct state new ${byAddress("firewall-ips")}`]],
     [
       "nat-prerouting",
       [`${podBridge === undefined ? "" : `iifname "${podBridge}" `}${byAddress("cluster-ips")}`, ...external, `jump ${LAYOUT}`],
@@ -204,7 +205,7 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
         `ct status dnat ${ip} saddr . ${ip} daddr @hairpin masquerade fully-random`,
       ],
     ],
-    ["filter-input", [...loopbackProtection(family), missing, ...missingNodePorts]],
+    ["filter-input", [missing, ...missingNodePorts]],
     ["filter-forward", [missing]],
     ["filter-output", [missing, ...missingNodePorts]],
     [MASQUERADE_CHAIN, [`meta mark set meta mark | ${MASQUERADE_BIT}`]],
@@ -213,15 +214,13 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
   ]);
 }
 
-/** Node ports on loopback need route_localnet, which alone would open loopback to the network. */
-function loopbackProtection(family: 4 | 6): readonly string[] {
-  if (family === 6) return [];
-  return ['iifname != "lo" ip daddr 127.0.0.0/8 ip saddr != 127.0.0.0/8 ct state new drop'];
-}
-
-/** The match of the addresses that serve node ports; "" for all, nothing for none. */
+/**
+ * The match of the addresses that serve node ports; nothing for none. As upstream's mode, not those of loopback: translating them needs
+ * the sysctl route_localnet, which opens loopback addresses to other machines.
+ */
 function nodePortMatch(family: 4 | 6, addresses: readonly string[]): readonly string[] {
   const own = disjointCidrs(addresses.filter((cidr) => cidr.includes(":") === (family === 6)));
-  if (own.some((cidr) => cidr.endsWith("/0"))) return [""];
-  return own.length === 0 ? [] : [`${familyName(family)} daddr ${anonymousSet(own)} `];
+  const notLoopback = `${familyName(family)} daddr != ${family === 4 ? "127.0.0.0/8" : "::1"} `;
+  if (own.some((cidr) => cidr.endsWith("/0"))) return [notLoopback];
+  return own.length === 0 ? [] : [`${notLoopback}${familyName(family)} daddr ${anonymousSet(own)} `];
 }
