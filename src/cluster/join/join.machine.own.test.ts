@@ -92,5 +92,7 @@ test(
     deepEqual(await exited, [0, null]);
     deepEqual((await links(NODE)).toSorted(), ["eth0", "lo"]);
     match(await succeeds(machine, "reset", "--yes"), /^(Nothing is running.*\n)?Deleted /);
+    // Its containerd would outlive it.
+    match(await succeeds(cluster, "reset", "--yes"), /^Deleted cluster/m);
   },
 );

@@ -74,7 +74,8 @@ export class Http1Pool {
   send({ endpoint, isTls, method, target, headers, timeoutMs, isRepeatable, isUpgrade, serverName }: PooledRequest): ClientRequest {
     const { address, port } = endpoint;
     const agent = isTls ? this.#secure : this.#plain;
-    if (!isRepeatable) closeStale(agent, agent.getName({ host: address, port, ...(isTls ? { servername: serverName } : {}) }));
+    if (!isRepeatable)
+      closeStale(agent, agent.getName({ host: address, port, ...(isTls ? { servername: serverName, rejectUnauthorized: false } : {}) }));
     const options: RequestOptions = {
       host: address,
       port,
@@ -92,7 +93,7 @@ export class Http1Pool {
     return request;
   }
 
-  /** Closes the idle connections of endpoints that left. Those in use are closed after their answer. */
+  /** Closes the idle connections of endpoints that left. Those in use are closed when they have been idle for IDLE_TIMEOUT_MS. */
   forget(endpoints: Iterable<ProxyEndpoint>): void {
     for (const { address, port } of endpoints) {
       const name = this.#plain.getName({ host: address, port });
