@@ -4,13 +4,14 @@ import type { Event } from "../api/generated/core/v1.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import type { Decision } from "../scheduler/decisions.ts";
 import { formatUntilFailure } from "./until-report.ts";
+import { buildPod } from "../api/testing/pod.ts";
 
 function isReady(): boolean {
   return false;
 }
 
 const pod: KubeObject & { readonly status: object } = {
-  ...{ apiVersion: "v1", kind: "Pod", metadata: { name: "web-1", namespace: "default", uid: "u" } },
+  ...buildPod({ metadata: { name: "web-1", namespace: "default", uid: "u" } }),
   status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message: "0/1 nodes are available:\n1 cpu." }] },
 };
 

@@ -10,6 +10,7 @@ import { driven } from "../testing/driven.ts";
 import { leaseIntervalMs } from "./many-nodes.ts";
 import { kubeletIdentity } from "./kubelet.ts";
 import { startWorld, type World } from "./testing/world.ts";
+import { buildPod } from "../api/testing/pod.ts";
 
 async function readyOf(world: World, name: string): Promise<string> {
   const { status, reason } = readyCondition(await world.node(name)) ?? {};
@@ -50,7 +51,7 @@ test("each simulated node receives its own Pods, including those bound later", a
   await world.pod("a", { nodeName: "node-0" });
   await world.pod("b", { nodeName: "node-1" });
   const { nodeName: _none, ...unbound } = { nodeName: "", containers: [{ name: "c", image: "web:1" }] };
-  await world.client.create(pods, { apiVersion: "v1", kind: "Pod", metadata: { name: "late", namespace: "default" }, spec: unbound });
+  await world.client.create(pods, buildPod({ metadata: { name: "late", namespace: "default" }, spec: unbound }));
   await world.clock.settle();
   assert.deepEqual([fleet.get("node-0")?.podCount, fleet.get("node-1")?.podCount], [1, 1]);
 

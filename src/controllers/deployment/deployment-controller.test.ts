@@ -11,6 +11,7 @@ import { controlledBy } from "../runtime/keys.ts";
 import { overtaken, seeing } from "../runtime/testing/overtaken.ts";
 import { deploymentController } from "./deployment-controller.ts";
 import { aDeployment, aReplicaSet, aTemplate, obedientReplicaSets, obey } from "./testing/rollouts.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const WEB = { namespace: "default", name: "web" };
 const REVISION = "deployment.kubernetes.io/revision";
@@ -239,7 +240,7 @@ test("Recreate waits until the last old Pod has terminated, then creates all new
   await cluster.settled();
   const old = await replicaSetOf(cluster, "app:1");
   const metadata = { name: "last", namespace: "default", labels: { app: "web" }, ownerReferences: [controlledBy(old)] };
-  await cluster.client.create(pods, { apiVersion: "v1", kind: "Pod", metadata, spec: aTemplate().spec! });
+  await cluster.client.create(pods, buildPod({ metadata, spec: aTemplate().spec! }));
 
   await change(cluster, { template: aTemplate("app:2") });
   await cluster.settled();

@@ -12,6 +12,7 @@ import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { disruptionController } from "./disruption-controller.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const LABELS = { app: "web" };
 const POD_SPEC = { containers: [{ name: "c", image: "i" }] };
@@ -27,13 +28,11 @@ function aBudget(spec: JsonObject, name = "web"): object {
 }
 
 function aPod(name: string, owner?: OwnerReference, ready = "True"): object {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { name, namespace: "default", labels: LABELS, ...(owner === undefined ? {} : { ownerReferences: [owner] }) },
     spec: { ...POD_SPEC, nodeName: "n1" },
     status: { phase: "Running", conditions: [{ type: "Ready", status: ready, lastTransitionTime: LONG_AGO }] },
-  };
+  });
 }
 
 function aWorkload(apiVersion: string, kind: string, name: string, replicas: number, owner?: OwnerReference): object {

@@ -3,6 +3,7 @@ import { namespaces } from "../../api/core/v1/namespace.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { namespaceController } from "./namespace-controller.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const IN_SPACE = { namespace: "space" };
 
@@ -11,7 +12,7 @@ test("namespace deletion ends in the same state after a crash at any step", asyn
   const scenario = {
     objects: [
       { apiVersion: "v1", kind: "Namespace", metadata: { name: "space" } },
-      { apiVersion: "v1", kind: "Pod", metadata: { name: "a", ...IN_SPACE }, spec },
+      buildPod({ metadata: { name: "a", ...IN_SPACE }, spec }),
       { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "a", ...IN_SPACE } },
       { apiVersion: "v1", kind: "Secret", metadata: { name: "kept", finalizers: ["example.com/kept"], ...IN_SPACE } },
       { apiVersion: "v1", kind: "Namespace", metadata: { name: "stays" } },

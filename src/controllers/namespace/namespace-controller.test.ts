@@ -17,6 +17,7 @@ import { given, createObject, silentRecorder, type Given } from "../../testing/g
 import { anApiService, runWorld, withGroup } from "../runtime/testing/run-world.ts";
 import { namespaceController } from "./namespace-controller.ts";
 import { stub } from "../../base/testing/stub.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const SPACE = "space";
 const KEPT = { finalizers: ["example.com/kept"] };
@@ -36,7 +37,7 @@ function aSecret(name: string, metadata: object = {}): object {
 /** A Pod on a node is not removed before its kubelet has confirmed it. */
 function aPod(name: string, { metadata = {}, spec = {} }: { readonly metadata?: object; readonly spec?: object } = {}): object {
   const containers = [{ name: "c", image: "i" }];
-  return { apiVersion: "v1", kind: "Pod", metadata: { name, namespace: SPACE, ...metadata }, spec: { containers, ...spec } };
+  return buildPod({ metadata: { name, namespace: SPACE, ...metadata }, spec: { containers, ...spec } });
 }
 
 async function deleteSpace({ client }: Given): Promise<void> {

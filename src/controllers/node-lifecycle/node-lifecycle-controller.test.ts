@@ -15,6 +15,7 @@ import { virtualClock } from "../../testing/virtual-clock.ts";
 import { after, onChange, type Pass } from "../runtime/controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle-controller.ts";
 import { stub } from "../../base/testing/stub.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const LONG_AGO = "2020-01-01T00:00:00Z";
 const HEARTBEAT_MS = 10_000;
@@ -32,13 +33,11 @@ function aLease(name: string): object {
 }
 
 function aPod(name: string, nodeName: string): object {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { name, namespace: "default" },
     spec: { nodeName, containers: [{ name: "c", image: "i" }] },
     status: { phase: "Running", conditions: [{ type: "Ready", status: "True", lastTransitionTime: LONG_AGO }] },
-  };
+  });
 }
 
 /** Advances time while these Nodes renew their leases as kubelets do. */

@@ -11,6 +11,7 @@ import { rounds } from "../../testing/rounds.ts";
 import { onChange, type Pass } from "../runtime/controller.ts";
 import { persistentVolumeClaimProtectionController as controller } from "./persistent-volume-claim-protection-controller.ts";
 import { stub } from "../../base/testing/stub.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const FINALIZER = "kubernetes.io/pvc-protection";
 const NOW = { gracePeriodSeconds: 0 };
@@ -29,7 +30,7 @@ function pod(
 ) {
   const named = claims.map((claimName, index) => ({ name: `v${index}`, persistentVolumeClaim: { claimName } }));
   const spec = { containers: [{ name: "c", image: "i" }], volumes: [...named, ...volumes], ...(nodeName === "" ? {} : { nodeName }) };
-  return { apiVersion: "v1", kind: "Pod", metadata: key(name), spec };
+  return buildPod({ metadata: key(name), spec });
 }
 
 async function claimsOf(cluster: Given): Promise<readonly string[]> {

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { nodes } from "../../api/core/v1/node.ts";
 import { pods } from "../../api/core/v1/pod.ts";
-import type { Pod } from "../../api/generated/core/v1.ts";
+import type { Pod, PodStatus } from "../../api/generated/core/v1.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
@@ -10,23 +10,22 @@ import { rounds } from "../../testing/rounds.ts";
 import { after } from "../runtime/controller.ts";
 import { seeing } from "../runtime/testing/overtaken.ts";
 import { podGarbageCollectorController } from "./pod-garbage-collector-controller.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
 
 interface PodParts {
   readonly nodeName?: string;
-  readonly phase?: string;
+  readonly phase?: PodStatus["phase"];
   readonly finalizers?: readonly string[];
 }
 
 function aPod(name: string, { nodeName, phase = "Running", finalizers = [] }: PodParts = {}): object {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name, namespace: "default", finalizers },
-    spec: { containers: [{ name: "c", image: "i" }], ...(nodeName === undefined ? {} : { nodeName }) },
+  return buildPod({
+    metadata: { name, finalizers },
+    spec: nodeName === undefined ? {} : { nodeName },
     status: { phase },
-  };
+  });
 }
 
 async function names(cluster: Given): Promise<readonly string[]> {

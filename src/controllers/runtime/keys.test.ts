@@ -9,6 +9,7 @@ import type { KubeObject, OwnerReference } from "../../api/machinery/object.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import type { Change, WorkKey } from "./controller.ts";
 import { controlledBy, controllerReference, itsController, itself, keyOf, keyText, kindName, objectText, parseKey } from "./keys.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 /** None of these reads anything but the change. */
 const NOTHING = {} as Reader;
@@ -18,7 +19,7 @@ function owner(name: string, more: Partial<OwnerReference> = {}): OwnerReference
 }
 
 function pod(...ownerReferences: readonly OwnerReference[]): KubeObject {
-  return { apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name: "p", ownerReferences } };
+  return buildPod({ metadata: { namespace: "default", name: "p", ownerReferences } });
 }
 
 describe("a key is readable text", () => {

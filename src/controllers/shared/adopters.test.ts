@@ -9,6 +9,7 @@ import { itsControllerOrAdopters, keepSelectors } from "./adopters.ts";
 import type { Change } from "../runtime/controller.ts";
 import { keyText } from "../runtime/keys.ts";
 import { stub } from "../../base/testing/stub.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const readSelector = keepSelectors(labelSelectorFromObject);
 const keys = itsControllerOrAdopters(replicaSets, ({ spec }: ReplicaSet) => readSelector(spec?.selector));
@@ -25,7 +26,7 @@ function aSet(name: string, selector: LabelSelectorObject): ReplicaSet {
 }
 
 function aPod(metadata: Partial<ObjectMeta>): KubeObject {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p", namespace: "default", ...metadata } };
+  return buildPod({ metadata: { name: "p", namespace: "default", ...metadata } });
 }
 
 function woken(change: Change): readonly string[] {

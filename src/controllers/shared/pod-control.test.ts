@@ -6,9 +6,10 @@ import { conflict, forbiddenError, notFound, StatusError } from "../../api/machi
 import type { Client } from "../../client/client.ts";
 import type { Pass } from "../runtime/controller.ts";
 import { createPod, deletePod, podDraft } from "./pod-control.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const PODS = { group: "", plural: "pods" };
-const POD: Pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "web-1", namespace: "default", uid: "p1" } };
+const POD: Pod = buildPod({ metadata: { name: "web-1", namespace: "default", uid: "p1" } });
 
 const OWNER: KubeObject = { apiVersion: "apps/v1", kind: "ReplicaSet", metadata: { name: "web", namespace: "default", uid: "o1" } };
 

@@ -2,26 +2,22 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { nodes } from "../../api/core/v1/node.ts";
 import { pods } from "../../api/core/v1/pod.ts";
-import type { Pod, Taint } from "../../api/generated/core/v1.ts";
+import type { Pod, Taint, Toleration } from "../../api/generated/core/v1.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import type { Client } from "../../client/client.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
 import { taintEvictionController } from "./taint-eviction-controller.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const BROKEN: Taint = { key: "broken", effect: "NoExecute" };
 const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
 
 /** Without seconds it tolerates nothing. */
 function aPod(name: string, seconds?: number): object {
-  const tolerations = seconds === undefined ? [] : [{ key: "broken", operator: "Exists", effect: "NoExecute", tolerationSeconds: seconds }];
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name, namespace: "default" },
-    spec: { nodeName: "n1", containers: [{ name: "c", image: "i" }], tolerations },
-  };
+  const toleration: Toleration = { key: "broken", operator: "Exists", effect: "NoExecute", ...(seconds && { tolerationSeconds: seconds }) };
+  return buildPod({ metadata: { name }, spec: { nodeName: "n1", tolerations: seconds === undefined ? [] : [toleration] } });
 }
 
 function setTaints(client: Client, ...taints: readonly Taint[]): Promise<unknown> {

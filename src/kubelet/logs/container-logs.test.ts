@@ -3,10 +3,11 @@ import { test } from "node:test";
 import type { ContainerStatus, Pod } from "../../api/generated/core/v1.ts";
 import { logBytes, loggedContainer, runtimeLogOptions } from "./container-logs.ts";
 import type { LogLine } from "../contracts/runtime.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 function podWith(status: Partial<ContainerStatus>, list: "containerStatuses" | "initContainerStatuses" = "containerStatuses"): Pod {
   const whole: ContainerStatus = { name: "main", image: "", imageID: "", ready: false, restartCount: 0, ...status };
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "web", namespace: "default" }, status: { [list]: [whole] } };
+  return buildPod({ metadata: { name: "web", namespace: "default" }, status: { [list]: [whole] } });
 }
 
 const RUNNING = { startedAt: "2026-01-01T00:00:00Z" };

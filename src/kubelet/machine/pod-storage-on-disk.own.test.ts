@@ -7,6 +7,7 @@ import type { Pod, Volume } from "../../api/generated/core/v1.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { MountedVolume } from "../contracts/pod-volumes.ts";
 import { PodStorageOnDisk, VOLUME_USAGE_KEPT_MS } from "./pod-storage-on-disk.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const VOLUMES: readonly Volume[] = [
   { name: "disk", emptyDir: {} },
@@ -15,12 +16,7 @@ const VOLUMES: readonly Volume[] = [
   { name: "foreign", hostPath: { path: "/" } },
   { name: "later", emptyDir: {} },
 ];
-const POD: Pod = {
-  apiVersion: "v1",
-  kind: "Pod",
-  metadata: { name: "web", namespace: "default", uid: "u-1" },
-  spec: { containers: [], volumes: [...VOLUMES] },
-};
+const POD: Pod = buildPod({ metadata: { name: "web", namespace: "default", uid: "u-1" }, spec: { containers: [], volumes: [...VOLUMES] } });
 
 let root: string;
 before(async () => {

@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { PodWorkerMemory } from "./pod-state.ts";
 import { restoreState } from "./restore-state.ts";
 import type { RuntimeContainer } from "../contracts/runtime.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 /** The newest attempt started at 5,000 s. */
 const BEGUN_MS = 5_000_000;
@@ -58,7 +59,7 @@ for (const { restarts, unreported = 0, waitedMs, reported, delayMs } of rows) {
     const sandbox = { id: "s", podUid: "u", namespace: "default", name: "p", state: "ready", createdAtMs: 0, ips: [] } as const;
 
     restoreState(memory, {
-      pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, status: { containerStatuses: [status] } },
+      pod: buildPod({ metadata: { name: "p" }, status: { containerStatuses: [status] } }),
       sandbox: { ...sandbox, containers: waitedMs === undefined ? [newest] : [newest, earlier] },
       nowMs: BEGUN_MS,
       isSimulated: true,
@@ -105,7 +106,7 @@ for (const { title, state, place, placedAtMs = 0, crashMs, endedBefore } of [
     const sandbox = { id: "s", podUid: "u", namespace: "default", name: "p", state: place, createdAtMs: placedAtMs, ips: [] } as const;
 
     restoreState(memory, {
-      pod: { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, status: { containerStatuses: [status] } },
+      pod: buildPod({ metadata: { name: "p" }, status: { containerStatuses: [status] } }),
       sandbox: {
         ...sandbox,
         containers: [

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { PodSpec } from "../../api/generated/core/v1.ts";
 import { usedVolumes } from "./used-volumes.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 const mounting = (name: string, volume: string) => ({ name, image: "i:1", volumeMounts: [{ name: volume, mountPath: "/v" }] });
 const PLAIN = { name: "c", image: "i:1" };
@@ -23,12 +24,7 @@ test("volumes are used if a container mounts them or has them as a device", asyn
   for (const { it, spec, used } of rows) {
     await t.test(it, () => {
       const volumes = ["a", "b", "c"].map((name) => ({ name, emptyDir: {} }));
-      const found = usedVolumes({
-        apiVersion: "v1",
-        kind: "Pod",
-        metadata: { name: "p" },
-        spec: { containers: [PLAIN], volumes, ...spec },
-      });
+      const found = usedVolumes(buildPod({ metadata: { name: "p" }, spec: { containers: [PLAIN], volumes, ...spec } }));
 
       assert.deepEqual(
         found.map(({ name }) => name),

@@ -2,18 +2,17 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod, PodSpec } from "../../api/generated/core/v1.ts";
 import { comparePendingResizes, type PendingResize } from "./resize-order.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 function pod(cpu: string, more: Partial<PodSpec> = {}): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { name: "p" },
     spec: { containers: [{ name: "c", resources: { requests: { cpu } } }], ...more },
     // Its reported status does not show a decrease.
     status: {
       containerStatuses: [{ name: "c", image: "", imageID: "", ready: true, restartCount: 0, resources: { requests: { cpu: "9" } } }],
     },
-  };
+  });
 }
 
 function grows(more: Partial<PodSpec> = {}, sinceMs?: number): PendingResize {

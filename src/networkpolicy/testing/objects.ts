@@ -2,6 +2,7 @@
 import type { Namespace, Pod } from "../../api/generated/core/v1.ts";
 import type { NetworkPolicy, NetworkPolicySpec } from "../../api/generated/networking.k8s.io/v1.ts";
 import type { Protocol } from "../model.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 
 export type Labels = Readonly<Record<string, string>>;
 
@@ -23,9 +24,7 @@ export interface PodFields {
 export function aPod(key: string, addresses: readonly string[], fields: PodFields = {}): Pod {
   const [namespace = "", name = ""] = key.split("/");
   const { labels = {}, node = "node-1", phase = "Running", hostNetwork, ports = [], created = "2026-01-01T00:00:00Z" } = fields;
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { namespace, name, uid: `uid of ${key}`, labels, creationTimestamp: created },
     spec: {
       nodeName: node,
@@ -39,7 +38,7 @@ export function aPod(key: string, addresses: readonly string[], fields: PodField
       ],
     },
     status: { phase, ...(addresses.length === 0 ? {} : { podIP: addresses[0] ?? "", podIPs: addresses.map((ip) => ({ ip })) }) },
-  };
+  });
 }
 
 export function aPolicy(key: string, spec: NetworkPolicySpec): NetworkPolicy {

@@ -4,6 +4,7 @@ import type { ContainerStatus, Pod, PodStatus } from "../../../api/generated/cor
 import type { Waiting } from "../plan/plan-contract.ts";
 import { podStatusOf, type PodStatusView } from "./pod-status.ts";
 import { container, CREATED, exited, running, sandbox } from "../../testing/sandboxes.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
 
 const NOW_MS = Date.UTC(2026, 0, 1);
 const NOW = "2026-01-01T00:00:00Z";
@@ -16,13 +17,11 @@ function pod(
   status: PodStatus = { phase: "Pending" },
   metadata: Partial<Pod["metadata"]> = {},
 ): Pod {
-  return {
-    apiVersion: "v1",
-    kind: "Pod",
+  return buildPod({
     metadata: { name: "p", namespace: "default", uid: "u", generation: 3, ...metadata },
     spec: { containers: [{ name: "c", image: "i:1" }], ...spec },
     status,
-  };
+  });
 }
 
 function statusOf(view: Partial<PodStatusView>): PodStatus {

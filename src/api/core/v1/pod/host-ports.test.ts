@@ -2,17 +2,13 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { Container, Pod } from "../../../generated/core/v1.ts";
 import { doAnyCollide, hostPortsOf, type HostPort } from "./host-ports.ts";
+import { buildPod } from "../../../testing/pod.ts";
 
 test("the host ports of a Pod are those of regular containers and sidecars, not of other init containers", () => {
   const sidecar: Container = { name: "s", restartPolicy: "Always", ports: [{ containerPort: 1, hostPort: 81, protocol: "UDP" }] };
   const first: Container = { name: "i", ports: [{ containerPort: 1, hostPort: 82 }] };
   const regular: Container = { name: "c", ports: [{ containerPort: 1, hostPort: 80, hostIP: "10.0.0.1" }, { containerPort: 2 }] };
-  const pod: Pod = {
-    apiVersion: "v1",
-    kind: "Pod",
-    metadata: { name: "p" },
-    spec: { initContainers: [first, sidecar], containers: [regular] },
-  };
+  const pod: Pod = buildPod({ metadata: { name: "p" }, spec: { initContainers: [first, sidecar], containers: [regular] } });
 
   const ports = hostPortsOf(pod);
 

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import type { Pod, PodSpec, Volume } from "../../../generated/core/v1.ts";
 import { configMapNames, isMirror, resourceClaimNames, secretNames, volumeClaimNames } from "./references.ts";
+import { buildPod } from "../../../testing/pod.ts";
 
 function specOf(spec: Partial<PodSpec>): PodSpec {
   return { containers: [], ...spec };
@@ -12,7 +13,7 @@ function volumes(...sources: readonly Omit<Volume, "name">[]): PodSpec {
 }
 
 function podOf(spec: Partial<PodSpec>, status: Pod["status"] = {}): Pod {
-  return { apiVersion: "v1", kind: "Pod", metadata: { name: "p" }, spec: specOf(spec), status };
+  return buildPod({ metadata: { name: "p" }, spec: specOf(spec), status });
 }
 
 const ENVIRONMENT = {

@@ -1,16 +1,14 @@
 import { deepEqual, equal, ok } from "node:assert/strict";
 import { test } from "node:test";
-import type { Pod } from "../../../../api/generated/core/v1.ts";
 import type { ContainerRun, ContainerSecurity, SandboxRun } from "../../../contracts/container-run.ts";
 import { mapOf } from "./common.ts";
 import { containerMessage, sandboxMessage, signalNumber } from "./run.ts";
+import { buildPod } from "../../../../api/testing/pod.ts";
 
-const pod = {
-  apiVersion: "v1",
-  kind: "Pod",
+const pod = buildPod({
   metadata: { name: "web", namespace: "shop", uid: "u1", labels: { app: "web" } },
   spec: { terminationGracePeriodSeconds: 7, containers: [] },
-} satisfies Pod;
+});
 
 const security: ContainerSecurity = {
   namespaces: { network: "pod", pid: "target", ipc: "node", targetId: "c0" },
