@@ -2,6 +2,7 @@
  * Lifecycle of what runs in a home, a cluster or a joined node, in this process: locking the home, progress output, the log file, the record
  * for other processes, running in the background, and the shutdown. Not here: what is started (run-cluster.ts, join/run-join.ts).
  */
+import { deepEqual } from "../base/deep.ts";
 import { Disposables } from "../base/disposables.ts";
 import { createLogger, formatHuman, type Logger } from "../base/logger.ts";
 import { version } from "../base/generated/version.ts";
@@ -128,16 +129,28 @@ async function runHere<Started extends StartedInHome>(program: HomeProgram<Start
   // It never became ready, so it is not reported as such.
   if (io.signal.aborted) return;
   const ready = await program.introduce(running, started, record);
-  started.onChange?.(() => {
-    if (!io.signal.aborted)
-      void held
-        .writeRecord({ ...ready, parts: started.list })
-        .catch((error: unknown) => running.log.warn("Writing the cluster record failed", { error }));
-  });
+  const recorded = recordChanges(running, started, ready);
   if (!io.signal.aborted) io.report({ is: "ready" });
   await waitForStop(io);
   out("Stopping; press Ctrl-C again to terminate immediately");
+  await recorded();
   await noteStopping(running, { ...ready, parts: started.list });
+}
+
+/** Writes the record again after each change of a component, one write at a time. The result resolves when none is under way. */
+function recordChanges({ held, io, log }: RunningHome, started: StartedInHome, ready: ClusterRecord): () => Promise<void> {
+  let writing = Promise.resolve();
+  const write = async (): Promise<void> => {
+    if (io.signal.aborted) return;
+    await held
+      .writeRecord({ ...ready, parts: started.list })
+      .catch((error: unknown) => log.warn("Writing the cluster record failed", { error }));
+  };
+  const change = (): void => void (writing = writing.then(write));
+  started.onChange?.(change);
+  // It may have changed while it was introduced.
+  if (!deepEqual(started.list, ready.parts)) change();
+  return () => writing;
 }
 
 /** A full disk must not prevent a graceful stop. */

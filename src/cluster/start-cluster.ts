@@ -86,7 +86,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   );
   // From now on owned by the node.
   unused.move();
-  const { list, door } = parts;
+  const { door } = parts;
   const firstNode = machine.record.node?.name ?? parts.nodes.names()[0];
   const administrator = parts.transportFor(ADMINISTRATOR, K8TS_AGENT);
   if (firstNode !== undefined) await tryMarkControlPlane(administrator, firstNode, steps);
@@ -100,11 +100,14 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   const owned = starting.move();
   return {
     get list() {
-      return [...list, ...(fleet?.list ?? [])];
+      return [...parts.list, ...(fleet?.list ?? [])];
     },
     door,
     ...machine.record,
-    ...(fleet === undefined ? {} : { onChange: (listener: () => void) => fleet.onChange(listener) }),
+    onChange(listener) {
+      parts.onChange(listener);
+      fleet?.onChange(listener);
+    },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

@@ -89,8 +89,10 @@ export interface NodeContext {
 export interface NodePart extends AsyncDisposable {
   /** Its name and container runtime. */
   readonly description: string;
-  /** Components that run beside its kubelet. */
+  /** Components that run beside its kubelet, as they are now. */
   readonly parts: readonly ClusterPart[];
+  /** Called after each change of them. Absent: they never change. */
+  onChange?(listener: () => void): void;
 }
 
 /** A running component. */
@@ -101,7 +103,10 @@ export interface ClusterPart {
 }
 
 export interface ClusterParts extends AsyncDisposable {
+  /** As they are now. */
   readonly list: readonly ClusterPart[];
+  /** Called after each change of the list. */
+  onChange(listener: () => void): void;
   readonly store: Store;
   readonly core: ApiServer;
   /** Absent: it does not serve HTTPS. */
@@ -167,17 +172,23 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
           }),
         );
   if (scheduler !== undefined) late.scheduler = scheduler;
-  const list = [
+  const first = [
     { name: "store", description: describeStore(config) },
     { name: "API server", description: server.door?.url ?? "in this process, without a port" },
     { name: "controllers", description: describeControllers(await acting(controllers, config)) },
     ...(scheduler === undefined ? [] : [{ name: "scheduler", description: describeScheduler(await acting(scheduler, config)) }]),
-    ...(node === undefined ? [] : [{ name: "node", description: node.description }, ...node.parts]),
-    ...(nodes.names().length === 0 ? [] : [{ name: "nodes", description: `${nodes.names().length} simulated` }]),
   ];
+  const simulated = nodes.names().length === 0 ? [] : [{ name: "nodes", description: `${nodes.names().length} simulated` }];
   const owned = starting.move();
   const dispose = () => owned[Symbol.asyncDispose]();
-  return { list, store, core, door: server.door, controllers, scheduler, nodes, transportFor, [Symbol.asyncDispose]: dispose };
+  return {
+    get list() {
+      return [...first, ...(node === undefined ? [] : [{ name: "node", description: node.description }, ...node.parts]), ...simulated];
+    },
+    onChange: (listener) => node?.onChange?.(listener),
+    ...{ store, core, door: server.door, controllers, scheduler, nodes, transportFor },
+    [Symbol.asyncDispose]: dispose,
+  };
 }
 
 async function startServer(store: Store, { listens, apiServer }: ClusterPartsOptions, context: StartContext) {

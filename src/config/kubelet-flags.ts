@@ -77,6 +77,9 @@ export const kubeletServingFlags = {
 
 export type KubeletServingValues = FlagValues<typeof kubeletServingFlags>;
 
+/** Prefix of rules, tables and sets in the kernel, unique per cluster and node on a machine. */
+export const KERNEL_OWNER = /^[a-z0-9]{1,6}$/;
+
 export const kubeletCommandFlags = {
   ...connectionFlags,
   config: {
@@ -131,6 +134,17 @@ export const kubeletCommandFlags = {
     placeholder: "CIDR",
     doc: "CIDR of Pod IPs. Used to configure a Pod network if the container runtime has none.",
     expects: (range) => (parseCidr(range)?.address.family === 4 ? undefined : "an IPv4 CIDR such as 10.244.1.0/24"),
+  },
+  "network-policy-owner": {
+    type: "string",
+    placeholder: "NAME",
+    doc: "Enforce NetworkPolicies for this node's Pods, with rules of this name in the kernel, and start no Pod before its rules exist. Default: policies are not enforced by this process.",
+    expects: (text) => (KERNEL_OWNER.test(text) ? undefined : "1 to 6 lower-case letters and digits"),
+  },
+  "pod-bridge": {
+    type: "string",
+    placeholder: "LINK",
+    doc: "Bridge of the node's Pods, for --network-policy-owner. Default: packets between Pods of this node are routed.",
   },
   "max-pods": { type: "number", min: 1, default: PODS_MAX, doc: "Maximum number of Pods on this node." },
   "cluster-dns": {

@@ -4,7 +4,7 @@ import { test } from "node:test";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
-import { ContainerConfigError, MountError } from "./contracts/pod-machine.ts";
+import { ContainerConfigError, MountError, PodNetworkError } from "./contracts/pod-machine.ts";
 import { RuntimeError } from "./contracts/runtime.ts";
 import { fakeMachine, realRuntime, type FakeMachine, type RealRuntime } from "./testing/fake-machine.ts";
 import { startWorld, type World } from "./testing/world.ts";
@@ -131,6 +131,25 @@ test("a container with an invalid configuration waits for a change of the Pod", 
   assert((await world.eventsOf("p")).includes('Warning Failed Error: configmap "c" not found'));
   assert.equal((await world.get("p"))?.status?.phase, "Running");
   assert(machine.calls.includes("update p"));
+});
+
+test("a container whose network may not be used waits with FailedCreatePodSandBox and is retried soon", async () => {
+  await using world = await startWorld();
+  const { machine } = await startNode(world);
+  let isNetworkReady = false;
+  machine.onContainer = () =>
+    isNetworkReady ? Promise.resolve() : Promise.reject(new PodNetworkError("network policies are not enforced"));
+  await world.pod("p");
+  await world.clock.settle();
+  const waiting = await waitingOf(world);
+
+  isNetworkReady = true;
+  await world.clock.advance(2_000);
+
+  assert.deepEqual(waiting, { reason: "ContainerCreating", message: "network policies are not enforced" });
+  const [event] = await world.eventsOf("p").then((events) => events.filter((text) => text.startsWith("Warning")));
+  assert.equal(event, "Warning FailedCreatePodSandBox Failed to create pod sandbox: network policies are not enforced");
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
 });
 
 test("failures of creating and starting a container are reported with their reason", async () => {

@@ -142,18 +142,23 @@ test("without policies a Pod is admitted at once, and its address becomes known"
   assert.deepEqual(world.enforcer.models.at(-1)?.localAddresses, ["10.0.0.7"]);
 });
 
-test("a Pod is admitted after a limit even if its rules cannot be applied", async () => {
+test("a Pod whose rules cannot be applied is rejected with the reason, and admitted when they are", async () => {
   await using world = await running([aNamespace("x"), DENY]);
   const { client, clock } = world.cluster;
   const pod = await driven(clock, createPod(client));
   world.enforcer.failures = 1_000;
 
-  let isAdmitted = false;
-  const admitted = world.enforcement.admitPod(pod, ["10.0.0.7"]).then(() => (isAdmitted = true));
-  await clock.settle();
-  assert.equal(isAdmitted, false);
+  const rejected = assert.rejects(
+    world.enforcement.admitPod(pod, ["10.0.0.7"]),
+    /^Error: Cannot apply the network policies of the Pod: nft failed$/,
+  );
+  await clock.advance(12_000);
+  await rejected;
+
+  world.enforcer.failures = 0;
   await clock.advance(11_000);
-  await admitted;
+  await driven(clock, world.enforcement.admitPod(pod, ["10.0.0.7"]));
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.7"]);
 });
 
 test("stopping leaves the rules of the last model", async () => {

@@ -4,8 +4,8 @@
  * rules are written again. Stopping leaves the rules: Pods stay protected during a restart.
  *
  * The kubelet calls `admitPod` between the creation of a Pod's sandbox and its first container, and waits: so the rules exist before the
- * Pod's first packet. Where the kubelet runs in another process, the enforcer blocks addresses without a known Pod until the Pod's status
- * reports them.
+ * Pod's first packet, or the Pod does not start. A kubelet that does not (`k8ts kubelet` of another program's cluster) is covered by the
+ * enforcer, which blocks addresses without a known Pod until the Pod's status reports them.
  */
 import { namespaces } from "../api/core/v1/namespace.ts";
 import { pods } from "../api/core/v1/pod.ts";
@@ -33,10 +33,7 @@ const CHECK_INTERVAL_MS = 10_000;
 
 const RETRY = { minMs: 100, maxMs: 10_000 };
 
-/**
- * Limit of one admission. Later the Pod starts without a confirmation that its rules exist: its address is unknown to the rules that do,
- * which block it as long as policies exist.
- */
+/** Limit of one admission. Later the Pod does not start, with an event that says why, and the kubelet retries. */
 const ADMISSION_TIMEOUT_MS = 10_000;
 
 /** Limit of the request for a namespace's policies. Without an answer, the policies known here decide: Pods start without an API server. */
@@ -52,7 +49,7 @@ export interface EnforcementOptions {
 }
 
 export interface PolicyEnforcement extends AsyncDisposable {
-  /** Resolves when the rules of the Pod, which has these addresses, are in effect. Never rejects. */
+  /** Resolves when the rules of the Pod, which has these addresses, are in effect. Rejects with the reason if they cannot be applied. */
   admitPod(pod: Pod, addresses: readonly string[]): Promise<void>;
 }
 
@@ -73,6 +70,12 @@ export async function startEnforcement(options: EnforcementOptions, signal?: Abo
   return { admitPod: (pod, addresses) => loop.admitPod(pod, addresses), [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
+interface Waiter {
+  /** State that has to be applied. */
+  readonly version: number;
+  resolve(): void;
+}
+
 class EnforcementLoop {
   readonly #options: EnforcementOptions;
   readonly #informers: Informers;
@@ -84,8 +87,10 @@ class EnforcementLoop {
   /** Number of the newest state that must be applied, and of the one that is. */
   #wanted = 0;
   #applied = 0;
+  /** Message of the last write, if it failed. */
+  #lastError: string | undefined;
   #wake: () => void = () => {};
-  #waiters: { readonly version: number; resolve(): void }[] = [];
+  #waiters: readonly Waiter[] = [];
 
   constructor(options: EnforcementOptions, informers: Informers, client: Client) {
     this.#options = options;
@@ -141,19 +146,30 @@ class EnforcementLoop {
 
   async admitPod(pod: Pod, addresses: readonly string[]): Promise<void> {
     if (pod.spec?.hostNetwork === true || addresses.length === 0 || this.#isApplied(pod, addresses)) return;
-    const { log } = this.#options;
-    const { namespace = "", name } = pod.metadata;
+    const { namespace = "" } = pod.metadata;
     await this.#within(POLICY_REQUEST_TIMEOUT_MS, (signal) => this.#catchUp(namespace, signal)).catch((error: unknown) =>
-      log.debug("Requesting network policies for a new Pod failed", { namespace, error }),
+      this.#options.log.debug("Requesting network policies for a new Pod failed", { namespace, error }),
     );
     this.#admitted.admit(pod, addresses);
     this.#changed();
     // Without any policy nothing is forbidden, and the address is written meanwhile.
     if (this.#informers.of(networkPolicies).list().length === 0) return;
-    const isApplied = new Promise<void>((resolve) => this.#waiters.push({ version: this.#wanted, resolve }));
-    await this.#within(ADMISSION_TIMEOUT_MS, (signal) => Promise.race([isApplied, rejectedBy(signal)])).catch(() => {
-      if (!this.#stopping.signal.aborted) log.warn("Applying network policies of a new Pod takes long", { pod: `${namespace}/${name}` });
+    await this.#appliedWithin(ADMISSION_TIMEOUT_MS);
+  }
+
+  /** Resolves when everything that is wanted now is applied. */
+  async #appliedWithin(limitMs: number): Promise<void> {
+    let waiter: Waiter | undefined;
+    const isApplied = new Promise<void>((resolve) => {
+      waiter = { version: this.#wanted, resolve };
+      this.#waiters = [...this.#waiters, waiter];
     });
+    try {
+      await this.#within(limitMs, (signal) => Promise.race([isApplied, rejectedBy(signal)]));
+    } catch (error) {
+      this.#waiters = this.#waiters.filter((one) => one !== waiter);
+      throw new Error(`Cannot apply the network policies of the Pod: ${this.#lastError ?? messageOf(error)}`, { cause: error });
+    }
   }
 
   /** For all but the first container of a Pod. */
@@ -214,8 +230,10 @@ class EnforcementLoop {
           await this.applyNow();
         }
         this.#backoff.reset();
+        this.#lastError = undefined;
       } catch (error) {
         const delayMs = this.#backoff.next();
+        this.#lastError = messageOf(error);
         log.error("Applying network policies failed and is retried", { error, delayMs });
         this.#wanted++;
         await clock.sleep(delayMs, signal).catch(() => {}); // Stopping.
@@ -250,6 +268,10 @@ function concernsPolicies(pod: Pod, previous: Pod): boolean {
     status?.phase === "Succeeded" || status?.phase === "Failed",
   ];
   return !deepEqual(seen(pod), seen(previous));
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
 }
 
 function rejectedBy(signal: AbortSignal): Promise<never> {

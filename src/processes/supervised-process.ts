@@ -23,6 +23,8 @@ export interface SupervisedProcessOptions {
   readonly launcher?: readonly string[];
   /** Output line that signals readiness. */
   readonly ready: RegExp;
+  /** Called with each line of its output. */
+  onLine?(line: string): void;
   /** Message sent to stop it. Absent: SIGTERM. */
   readonly stopOrder?: string;
   /** Timeout of a graceful stop; then it is killed. */
@@ -115,7 +117,7 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 
   async #spawn(onReady: () => void): Promise<Program> {
-    const { words, launcher, ready, clock } = this.#options;
+    const { words, launcher, ready, onLine, clock } = this.#options;
     const command = await words(this.#readyLine);
     this.#startedAtMs = clock.monotonic();
     return startProgram({
@@ -123,6 +125,7 @@ export class SupervisedProcess implements AsyncDisposable {
       isSupervised: true,
       onLine: (line) => {
         this.#log.write(line);
+        onLine?.(line);
         if (!ready.test(line)) return;
         this.#readyLine ??= line;
         onReady();

@@ -12,6 +12,7 @@ import { defineCommand, type Io } from "../framework/command.ts";
 import { connectionFileCheck, connectionSource, loadConnection } from "../../config/connection-flags.ts";
 import { parseArguments, type FlagValues } from "../framework/flags.ts";
 import { readFileFlagBytes } from "../framework/file-flag.ts";
+import { networkStatusLine } from "../../components/network/network-status-line.ts";
 import { startHttpPages, type HttpPages } from "../../components/pages/http-pages.ts";
 import {
   kubeletCommandFlags,
@@ -64,9 +65,14 @@ export const kubelet = defineCommand({
     const source = connectionSource(values, io.environment, connection);
     if (!(await isNodesServerThere({ connection, source }, kubeletNodeName(values), io))) return;
     const place = { address: values.address, port: values.port, addressFlag: "--address", portFlag: "--port" };
-    const start = () => startUnlessStopped({ values, runtime, connection, clock, log, signal });
+    const warn = (message: string): void => io.note(`warning: ${message}`);
+    const start = () => startUnlessStopped({ values, runtime, connection, clock, log, signal, warn });
     await using node = await listenOrExplain(place, io, start);
     if (node === undefined) return;
+    const { network, nodeName } = node;
+    const report = (): void => (network === undefined ? undefined : io.out(networkStatusLine(nodeName, network.list)));
+    network?.onChange(report);
+    report();
     io.out(`registered node ${node.nodeName} with ${connection.server}, container runtime ${node.runtime}, listening on port ${node.port}`);
     await waitForStop(io);
     io.out("Stopping");

@@ -3,10 +3,12 @@ import { ADMINISTRATOR } from "../../api/identities.ts";
 import { nodes } from "../../api/core/v1/node.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
+import { networkComponents } from "../../components/network/all.ts";
+import { networkStatusLine } from "../../components/network/network-status-line.ts";
 import { cleanUpNetworkComponents, networkFlags, startNetworkComponents } from "../../components/network/start-network-components.ts";
 import { isServerThere } from "../../config/await-server.ts";
 import { connectionFileCheck, connectionFlags, connectionSource, loadConnection } from "../../config/connection-flags.ts";
-import { isAddress, nodeAddressExpected } from "../../config/kubelet-flags.ts";
+import { isAddress, KERNEL_OWNER, nodeAddressExpected } from "../../config/kubelet-flags.ts";
 import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { realRandom } from "../../host/real-random.ts";
 import { defineCommand } from "../framework/command.ts";
@@ -14,7 +16,7 @@ import { problemsOfFiles } from "../framework/check-files.ts";
 import type { FlagSet } from "../framework/flags.ts";
 import { waitForStop } from "../framework/wait-for-stop.ts";
 
-const OWNER = /^[a-z0-9]{1,6}$/;
+const NAMES = networkComponents.map(({ name }) => name);
 
 const ownFlags = {
   ...connectionFlags,
@@ -25,7 +27,7 @@ const ownFlags = {
     placeholder: "NAME",
     required: true,
     doc: "Prefix of rules, tables and sets in the kernel. Unique per cluster and node on a machine.",
-    expects: (text) => (OWNER.test(text) ? undefined : "1 to 6 lower-case letters and digits"),
+    expects: (text) => (KERNEL_OWNER.test(text) ? undefined : "1 to 6 lower-case letters and digits"),
   },
   bridge: { type: "string", placeholder: "LINK", doc: "Bridge of the node's Pods." },
   gateway: { type: "string", placeholder: "ADDRESS", doc: "Address of the node on the bridge.", expects: isAddress },
@@ -39,6 +41,12 @@ const ownFlags = {
   "cluster-dns": { type: "string", placeholder: "ADDRESS", doc: "Cluster IP of the Service kube-system/kube-dns.", expects: isAddress },
   "cluster-domain": { type: "string", placeholder: "NAME", default: "cluster.local", doc: "Domain of the cluster's names." },
   "network-dir": { type: "string", placeholder: "DIRECTORY", required: true, doc: "Directory for files of the components." },
+  without: {
+    type: "list",
+    placeholder: "NAME,...",
+    doc: "Components that run elsewhere, such as network-policy in k8ts kubelet --network-policy-owner.",
+    expects: (name) => (NAMES.includes(name) ? undefined : `one of ${NAMES.join(", ")}`),
+  },
   cleanup: { type: "boolean", doc: "Remove everything of --owner from the kernel and exit." },
 } as const satisfies FlagSet;
 
@@ -69,6 +77,7 @@ export const network = defineCommand({
     const cniConfigFile = values["cni-config"];
     await using started = await startNetworkComponents({
       scope: "cluster",
+      components: networkComponents.filter(({ name }) => !values.without.includes(name)),
       network: {
         ...owner,
         nodeName: values["node-name"],
@@ -88,7 +97,9 @@ export const network = defineCommand({
       ...{ clock, random: realRandom(), log },
       warn: (message) => io.note(`warning: ${message}`),
     });
-    io.out(`network of ${values["node-name"]}: ${JSON.stringify(started.list)}`);
+    const report = (): void => io.out(networkStatusLine(values["node-name"], started.list));
+    started.onChange(report);
+    report();
     await waitForStop(io);
     io.out("Stopping");
   },

@@ -93,7 +93,10 @@ export async function startJoinedNode(options: JoinOptions, running: RunningHome
   );
   const owned = starting.move();
   return {
-    list: [{ name: "node", description: node.description }, ...node.parts],
+    get list() {
+      return [{ name: "node", description: node.description }, ...node.parts];
+    },
+    onChange: (listener) => node.onChange?.(listener),
     node: recordedNode(join.nodeName, runtime),
     server: join.server,
     kubeletPort: node.kubeletPort,

@@ -55,7 +55,10 @@ export async function startMachineNode(
   const owned = starting.move();
   return {
     description: `${nodeName} (${choice.name} ${choice.version})`,
-    parts: components.list,
+    get parts() {
+      return components.list;
+    },
+    onChange: (listener) => components.onChange(listener),
     kubeletPort: node.server.port,
     useServingCertificate: (tls) => node.server.useTls(tls),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
@@ -83,7 +86,10 @@ async function startNodeNetwork(
     }),
   );
   return {
-    list: started.list,
+    get list() {
+      return started.list;
+    },
+    onChange: (listener) => started.onChange(listener),
     admitPod: (pod, addresses) => started.admitPod(pod, addresses),
     async [Symbol.asyncDispose]() {
       await started[Symbol.asyncDispose]();

@@ -48,6 +48,9 @@ import {
 } from "../machine/prepare-machine.ts";
 import { dnsServiceIpv4 } from "../../components/api-server/serving-tls.ts";
 import { formatFlagArguments } from "../../cli/framework/format-flags.ts";
+import { networkComponents } from "../../components/network/all.ts";
+import { networkPolicy } from "../../components/network/network-policy.ts";
+import { NETWORK_STATUS, parseNetworkStatus } from "../../components/network/network-status-line.ts";
 import { cleanUpNetworkComponents, networkFlags } from "../../components/network/start-network-components.ts";
 import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import type { RecordedPart } from "../home/cluster-record.ts";
@@ -97,7 +100,7 @@ export async function startProcesses(
     await apiServerPart({ ...options, apiServer: { ...options.apiServer, serving } }, context),
   );
   const door = await clock.external(readDoor(urlOf(server.readyLine), options.apiServer.serving.kubeconfig ?? ""));
-  const nodeStart = { options, context, door, supervise, owner: starting };
+  const nodeStart = { options, context, door, supervise, onChange: common.onRestarted, owner: starting };
   if (network !== undefined) await allowApiServer(network, { serving, url: door.url });
   // The network components of a node read objects as that node.
   await asAdministrator(nodeStart, (transport) => createJoiningPermissions(createClient(transport)));
@@ -133,7 +136,7 @@ export async function startProcesses(
           ? []
           : [
               { name: "node", description: `${options.nodeName} (${runtime.name} ${runtime.version})`, ...processOf(started.node) },
-              ...networkParts(started.components),
+              ...started.networkParts(),
             ]),
         ...(nodes === undefined ? [] : [{ name: "nodes", description: `${simulated} simulated`, ...processOf(nodes) }]),
         ...(fleet?.list ?? []),
@@ -245,6 +248,8 @@ interface NodeStart {
   readonly context: StartClusterContext;
   readonly door: NonNullable<StartedCluster["door"]>;
   supervise(step: string, part: OwnOptions & Partial<SupervisedProcessOptions>): Promise<SupervisedProcess>;
+  /** Called when a component reports a change. */
+  onChange(): void;
   readonly owner: Disposables;
 }
 
@@ -270,10 +275,17 @@ async function allowApiServer(
   await network.allowApiServer?.({ target: { address, port: Number(new URL(url).port) } });
 }
 
+interface StartedNode {
+  readonly node: SupervisedProcess;
+  /** Network components of all processes, as they are now. */
+  networkParts(): readonly RecordedPart[];
+}
+
 async function startNode(
   { runtime, network }: { readonly runtime: FoundRuntime; readonly network: PodNetworkPart },
-  { options, context, door, supervise, owner }: NodeStart,
-): Promise<{ readonly node: SupervisedProcess; readonly components: SupervisedProcess }> {
+  start: NodeStart,
+): Promise<StartedNode> {
+  const { options, context, door, supervise, owner } = start;
   const { held, clock, log } = context;
   const { home } = held;
   const { nodeName } = options;
@@ -282,7 +294,8 @@ async function startNode(
   const pki = await pkiOf(directory, clock);
   const clusterDns = dnsServiceIpv4(options.apiServer.api.serviceClusterIpRange);
   // Before the kubelet: its first Pod finds Services, names and policies.
-  const components = await startNetwork({ machine, network, clusterDns }, { options, context, door, supervise, owner });
+  const reported = new ReportedComponents(() => start.onChange());
+  const components = await startNetwork({ machine, network, clusterDns, reported }, start);
   const files: NodeFilesOptions = {
     home,
     certificateDirectory: directory,
@@ -306,25 +319,60 @@ async function startNode(
     name: "kubelet",
     logFile: componentLog(home, "kubelet"),
     ready: /^registered node .* listening on port \d+$/,
+    onLine: (line) => reported.read("kubelet", line),
     stopOrder: STOP_PODS_ORDER,
     stopWithinMs: STOP_GRACE_MS + STOP_WITHIN_MS,
     async words() {
       const { kubeconfig, configuration } = await clock.external(writeNodeFiles(files, clock.now()));
       const words = ["kubelet", `--kubeconfig=${kubeconfig}`, `--config=${configuration}`, `--hostname-override=${nodeName}`];
-      return [...words, `--node-ip=${machine.nodeIp}`, `--root-dir=${home.kubeletDirectory}`, `--port=${await kubeletPort()}`];
+      const policies = [
+        `--network-policy-owner=${kernelOwner(home)}`,
+        ...(network.bridge === undefined ? [] : [`--pod-bridge=${network.bridge}`]),
+      ];
+      return [...words, ...policies, `--node-ip=${machine.nodeIp}`, `--root-dir=${home.kubeletDirectory}`, `--port=${await kubeletPort()}`];
     },
   });
-  return { node, components };
+  const processes: ReadonlyMap<string, SupervisedProcess> = new Map([
+    ["network", components],
+    ["kubelet", node],
+  ]);
+  return { node, networkParts: () => reported.parts(processes) };
+}
+
+/** The network components and whether they run, from the lines that their processes print. */
+class ReportedComponents {
+  readonly #onChange: () => void;
+  readonly #lists = new Map<string, readonly RecordedPart[]>();
+
+  constructor(onChange: () => void) {
+    this.#onChange = onChange;
+  }
+
+  read(process: string, line: string): void {
+    const list = parseNetworkStatus(line);
+    if (list === undefined) return;
+    this.#lists.set(process, list);
+    this.#onChange();
+  }
+
+  /** In the order of one process. */
+  parts(processes: ReadonlyMap<string, SupervisedProcess>): readonly RecordedPart[] {
+    const all = [...processes].flatMap(([name, process]) =>
+      (this.#lists.get(name) ?? []).map((part) => ({ ...part, ...processOf(process) })),
+    );
+    return networkComponents.flatMap(({ name }) => all.filter((part) => part.name === name));
+  }
 }
 
 interface NodeNetworkStart {
   readonly machine: PreparedMachine;
   readonly network: PodNetworkPart;
   readonly clusterDns: string | undefined;
+  readonly reported: ReportedComponents;
 }
 
-/** Service proxy, DNS and so on, in a process of their own. Its rules stay while it restarts, and are removed after the Pods were stopped. */
-async function startNetwork({ machine, network, clusterDns }: NodeNetworkStart, start: NodeStart): Promise<SupervisedProcess> {
+/** Service proxy, DNS and so on, in a process of their own; the kubelet waits for network policies, so they are in its process. Its rules stay while it restarts, and are removed after the Pods were stopped. */
+async function startNetwork({ machine, network, clusterDns, reported }: NodeNetworkStart, start: NodeStart): Promise<SupervisedProcess> {
   const { options, context, door, supervise, owner } = start;
   const { home } = context.held;
   const kernel = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log: context.log };
@@ -340,17 +388,15 @@ async function startNetwork({ machine, network, clusterDns }: NodeNetworkStart, 
   return supervise("started network", {
     name: "network",
     logFile: componentLog(home, "network"),
-    ready: NETWORK_STARTED,
-    words: () => ["network", ...words, ...formatFlagArguments(networkFlags("cluster"), options.networkValues)],
+    ready: NETWORK_STATUS,
+    onLine: (line) => reported.read("network", line),
+    words: () => [
+      "network",
+      ...words,
+      `--without=${networkPolicy.name}`,
+      ...formatFlagArguments(networkFlags("cluster"), options.networkValues),
+    ],
   });
-}
-
-const NETWORK_STARTED = /^network of \S+: (\[.*\])$/;
-
-/** The components and whether they run, from the line that the process printed. */
-function networkParts(components: SupervisedProcess) {
-  const list = JSON.parse(NETWORK_STARTED.exec(components.readyLine)?.[1] ?? "[]") as readonly RecordedPart[];
-  return list.map((part) => ({ ...part, ...processOf(components) }));
 }
 
 /** The server itself determines the names in its certificate. */

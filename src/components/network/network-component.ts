@@ -50,14 +50,19 @@ export interface NetworkContext<Flags extends FlagSet = FlagSet> {
   readonly log: Logger;
   /** A warning for the user at the terminal. */
   warn(message: string): void;
+  /** Aborts a start that waits, when the component is stopped. */
+  readonly signal?: AbortSignal;
 }
 
 export interface RunningNetworkComponent extends AsyncDisposable {
-  /** For `k8ts status`: "iptables", "10.96.0.10 on 10.244.0.1:53". */
+  /** For `k8ts status`: "iptables", "10.96.0.10 on 10.244.0.1:53". The current one: a getter where it changes. */
   readonly description: string;
+  /** Registers the only listener, which is called after each change of the description. Absent: it never changes. */
+  onDescriptionChange?(listener: () => void): void;
   /**
-   * Called by the kubelet of this process when a Pod has its addresses and before its first container is created, which waits for it.
-   * Resolves when the component is ready for the Pod's first packet. Must not reject, and bounds its own waiting.
+   * Called by the kubelet of this process when a Pod has its addresses and before each of its containers is created, which waits for it.
+   * Resolves when the component is ready for the Pod's first packet. Rejects with the reason if the Pod must not start now: the kubelet
+   * reports it and retries. Bounds its own waiting.
    */
   admitPod?(pod: Pod, addresses: readonly string[]): Promise<void>;
 }
@@ -69,8 +74,13 @@ export interface NetworkComponent<Flags extends FlagSet = FlagSet> {
   readonly scope: "node" | "cluster";
   /** Flags of `k8ts up` and, with scope "node", `k8ts join`. */
   readonly flags: Flags;
-  /** Resolves when it works. Disposing stops it and leaves the kernel's state, so that traffic continues during a restart. */
+  /** Resolves when it works. Rejecting, it leaves nothing behind in this process, and is called again later. Disposing stops it and leaves the kernel's state, so that traffic continues during a restart. */
   start(context: NetworkContext<Flags>): Promise<RunningNetworkComponent>;
+  /**
+   * Called instead of `admitPod` while the component does not run. Resolves with what the Pod needs of it, if it must not start without:
+   * "it is selected by …". Undefined: the Pod starts. Rejects if that is not known, and the Pod does not start either. Absent: Pods start.
+   */
+  needOf?(pod: Pod, context: NetworkContext<Flags>): Promise<string | undefined>;
   /** Removes all of its kernel state. Idempotent; works after any end of the component. */
   cleanUp?(owner: KernelOwner): Promise<void>;
 }

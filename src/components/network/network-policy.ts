@@ -4,23 +4,26 @@ import { filterBridgedPackets } from "../../networkpolicy/enforcers/bridge-netfi
 import { enforcers } from "../../networkpolicy/enforcers/all.ts";
 import type { EnforcerMode } from "../../networkpolicy/enforcers/enforcer.ts";
 import { startEnforcement } from "../../networkpolicy/policy-enforcement.ts";
+import { selectingPolicy } from "../../networkpolicy/selecting-policy.ts";
 import type { NetworkNamespace } from "../../host/network/network-namespace.ts";
 import { defineNetworkComponent } from "./network-component.ts";
+
+const AGENT = "k8ts-network-policy";
 
 export const networkPolicy = defineNetworkComponent({
   name: "network-policy",
   scope: "node",
   flags: {},
 
-  async start({ network, transportFor, clock, random, log, warn }) {
+  async start({ network, transportFor, clock, random, log, signal }) {
     const { namespace, owner, nodeName, podCidr, bridge } = network;
     const mode = await clock.external(chooseEnforcer(namespace));
     const problem = bridge === undefined ? undefined : await clock.external(filterBridgedPackets(namespace));
     if (problem !== undefined)
-      warn(`network policies are not enforced between Pods of one node: ${problem}; load the kernel module br_netfilter`);
+      throw new Error(`Cannot enforce network policies between Pods of this node: ${problem}; load the kernel module br_netfilter`);
     const enforcer = mode.open({ owner, namespace, podCidr });
-    const transport = transportFor(nodeIdentity(nodeName), "k8ts-network-policy");
-    const enforcement = await startEnforcement({ nodeName, enforcer, transport, clock, random, log });
+    const transport = transportFor(nodeIdentity(nodeName), AGENT);
+    const enforcement = await startEnforcement({ nodeName, enforcer, transport, clock, random, log }, signal);
     // Left by a run that used another one: two sets of rules would both have to allow a packet.
     for (const other of enforcers) if (other !== mode) await clock.external(other.cleanUp({ owner, namespace }));
     return {
@@ -29,6 +32,9 @@ export const networkPolicy = defineNetworkComponent({
       [Symbol.asyncDispose]: () => enforcement[Symbol.asyncDispose](),
     };
   },
+
+  needOf: (pod, { network, transportFor, clock }) =>
+    selectingPolicy(pod, { transport: transportFor(nodeIdentity(network.nodeName), AGENT), clock }),
 
   async cleanUp({ owner, namespace }) {
     for (const enforcer of enforcers) await enforcer.cleanUp({ owner, namespace });

@@ -2,18 +2,13 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
-import { VirtualClock } from "../../base/virtual-clock.ts";
+import { virtualClock } from "../../testing/virtual-clock.ts";
 import { defineNetworkComponent, type NetworkComponent } from "./network-component.ts";
 import { cleanUpNetworkComponents, networkFlags, startNetworkComponents } from "./start-network-components.ts";
 
 const namespace = { name: "test", run: async () => "" };
 
-function start(
-  components: readonly NetworkComponent[],
-  scope: NetworkComponent["scope"],
-  warnings: string[] = [],
-  clock = new VirtualClock({ macrotask: () => Promise.resolve() }),
-) {
+function start(components: readonly NetworkComponent[], scope: NetworkComponent["scope"], warnings: string[] = [], clock = virtualClock()) {
   return startNetworkComponents({
     components,
     scope,
@@ -66,10 +61,86 @@ test("a component that cannot start is reported and does not stop the others", a
   deepEqual(warnings, ["broken is not running: port 53 is in use"]);
 });
 
+test("a component that cannot start is retried with back-off, and its description follows", async () => {
+  const clock = virtualClock();
+  const warnings: string[] = [];
+  const startedAtMs: number[] = [];
+  let change = (): void => {};
+  let port = 80;
+  const flaky = component("flaky", [], {
+    async start() {
+      startedAtMs.push(clock.monotonic());
+      if (startedAtMs.length < 4) throw new Error(startedAtMs.length < 3 ? "the API server is away" : "port 80 is in use");
+      return {
+        get description() {
+          return `on port ${port}`;
+        },
+        onDescriptionChange: (listener) => void (change = listener),
+        [Symbol.asyncDispose]: async () => {},
+      };
+    },
+  });
+  await using started = await start([flaky], "cluster", warnings, clock);
+  const shown: (string | undefined)[] = [];
+  started.onChange(() => shown.push(started.list[0]?.description));
+  await clock.advance(10_000);
+  port = 8080;
+  change();
+
+  deepEqual(shown, ["not running: port 80 is in use", "on port 80", "on port 8080"]);
+  deepEqual(warnings, ["flaky is not running: the API server is away", "flaky is not running: port 80 is in use"]);
+  equal(startedAtMs.length, 4);
+  const delays = startedAtMs.slice(1).map((ms, index) => ms - (startedAtMs[index] ?? 0));
+  deepEqual(
+    delays.map((ms, index) => ms >= 500 * 2 ** index && ms <= 1_000 * 2 ** index),
+    [true, true, true],
+  );
+});
+
+test("retries end when the components are stopped", async () => {
+  const clock = virtualClock();
+  let starts = 0;
+  const broken = component("broken", [], { start: () => Promise.reject(new Error(`failure ${++starts}`)) });
+  const started = await start([broken], "cluster", [], clock);
+  await started[Symbol.asyncDispose]();
+  await clock.advance(120_000);
+  equal(starts, 1);
+});
+
+test("a Pod that needs a component does not start until it runs and admits the Pod; others do", async () => {
+  const clock = virtualClock();
+  const admitted: string[] = [];
+  let isInstalled = false;
+  const policies = component("policies", [], {
+    async start() {
+      if (!isInstalled) throw new Error("nft is missing");
+      return {
+        description: "nftables",
+        admitPod: async (pod, [address]) => void admitted.push(`${pod.metadata.name} ${address}`),
+        [Symbol.asyncDispose]: async () => {},
+      };
+    },
+    needOf: async (pod) => (pod.metadata.name === "web" ? "NetworkPolicy x/deny selects the Pod" : undefined),
+  });
+  await using started = await start([policies, component("other", [])], "cluster", [], clock);
+  const [web, free] = ["web", "free"].map((name) => ({ apiVersion: "v1", kind: "Pod", metadata: { namespace: "x", name } }) as const);
+  if (web === undefined || free === undefined) throw new Error("both Pods exist");
+
+  await rejects(started.admitPod(web, ["10.0.0.7"]), {
+    message: "NetworkPolicy x/deny selects the Pod, but policies is not running: nft is missing",
+  });
+  await started.admitPod(free, ["10.0.0.8"]);
+  isInstalled = true;
+  await clock.advance(1_000);
+  await started.admitPod(web, ["10.0.0.7"]);
+
+  deepEqual(admitted, ["web 10.0.0.7"]);
+});
+
 test("a component that takes too long is reported, continues to start, and is stopped with the others", async () => {
   const happened: string[] = [];
   const warnings: string[] = [];
-  const clock = new VirtualClock({ macrotask: () => Promise.resolve() });
+  const clock = virtualClock();
   const slow = component("slow", happened, {
     async start() {
       await clock.sleep(90_000);
@@ -79,7 +150,7 @@ test("a component that takes too long is reported, continues to start, and is st
   const starting = start([slow, component("other", happened)], "cluster", warnings, clock);
   await clock.advance(60_000);
   const started = await starting;
-  const reason = "it did not start within 60 s and continues in the background; its log has the reason";
+  const reason = "it did not start within 60 s and continues; its log has the reason";
   deepEqual(started.list, [
     { name: "slow", description: `not running: ${reason}` },
     { name: "other", description: "other works" },

@@ -43,7 +43,7 @@ export interface ContainerNodeOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly signal?: AbortSignal;
-  /** Awaited when a Pod has its addresses, before a container of it is created. */
+  /** Awaited when a Pod has its addresses, before a container of it is created. Rejects with the reason if the Pod must not start now. */
   admitPod?(pod: Pod, addresses: readonly string[]): Promise<void>;
   /** Called periodically while an image is pulled. */
   onPull?(image: string, done: PullProgress): void;

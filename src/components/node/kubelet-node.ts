@@ -1,15 +1,18 @@
 /**
  * The node of `k8ts kubelet`, in a cluster that runs elsewhere: the detected container runtime, a Pod network if it has none, the
- * certificate, and the kubelet. Disposing of it keeps containers and network, like upstream: the next start takes them over.
+ * certificate, the enforcement of network policies if it is requested, and the kubelet. Disposing of it keeps containers and network, like upstream: the next start takes them over.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
 import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { namesIn } from "../../host/files/shared-directory.ts";
+import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
 import { absolutePath, machineName } from "../../host/files/private-files.ts";
 import { realRandom } from "../../host/real-random.ts";
@@ -22,6 +25,8 @@ import { bridgeName, prepareNetwork } from "../../kubelet/machine/network/bridge
 import { openCriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import { pairsOf, parseTaint, reservedOf, type KubeletFlagValues } from "../../config/kubelet-flags.ts";
 import type { CertificateWithKey } from "../../pki/certificates.ts";
+import { networkPolicy } from "../network/network-policy.ts";
+import { startNetworkComponents, type StartedNetworkComponents } from "../network/start-network-components.ts";
 import { keptKubeletCertificate } from "./kubelet-certificate.ts";
 import { startContainerNode, type ContainerNode } from "./container-node.ts";
 import { readCertificatePair, readServerAccess } from "./server-access.ts";
@@ -34,6 +39,8 @@ export interface KubeletNodeOptions {
   readonly log: Logger;
   /** Aborts a start that waits for the server. */
   readonly signal: AbortSignal;
+  /** A warning for the user at the terminal. */
+  warn(message: string): void;
 }
 
 export interface KubeletNode extends AsyncDisposable {
@@ -43,6 +50,8 @@ export interface KubeletNode extends AsyncDisposable {
   /** Port of the HTTPS server. */
   readonly port: number;
   stopPods: ContainerNode["stopPods"];
+  /** The network components in this process: the enforcement of network policies, with --network-policy-owner. */
+  readonly network: Pick<StartedNetworkComponents, "list" | "onChange"> | undefined;
 }
 
 export function kubeletNodeName(values: KubeletFlagValues): string {
@@ -61,6 +70,10 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
   const runtime = starting.use(await openCriRuntime({ endpoint, owner: runtimeOwner(cgroupRoot), clock, log, observer: metrics }));
   const transport = starting.use(httpsTransport(connection, { clock, log, userAgent: "kubelet" }));
   const podCidr = values["pod-cidr"];
+  const random = realRandom();
+  // Before the first Pod.
+  const network = await startPolicies(options, { nodeIps, transport, random });
+  if (network !== undefined) starting.use(network);
   const node = starting.use(
     await startContainerNode({
       ...{
@@ -74,8 +87,9 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
         clock,
         log,
         signal,
-        random: realRandom(),
+        random,
       },
+      ...(network === undefined ? {} : { admitPod: (pod, addresses) => network.admitPod(pod, addresses) }),
       rootDirectory: absolutePath(values["root-dir"]),
       podLogDirectory: absolutePath(values["pod-logs-dir"]),
       podsMax: values["max-pods"],
@@ -101,8 +115,37 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
     runtime: `${found.name} ${found.version} at ${endpoint}`,
     port: node.server.port,
     stopPods: (how) => node.stopPods(how),
+    network,
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+interface PolicyParts {
+  readonly nodeIps: readonly string[];
+  readonly transport: Transport;
+  readonly random: Random;
+}
+
+/** The enforcer is in the kubelet's process, because the kubelet waits for it. Disposing keeps its rules. */
+async function startPolicies(
+  { values, clock, log, warn }: KubeletNodeOptions,
+  { nodeIps, transport, random }: PolicyParts,
+): Promise<StartedNetworkComponents | undefined> {
+  const owner = values["network-policy-owner"];
+  if (owner === undefined) return undefined;
+  return startNetworkComponents({
+    scope: "node",
+    components: [networkPolicy],
+    network: {
+      ...{ owner, namespace: ownNetworkNamespace, log, nodeName: kubeletNodeName(values), nodeIps },
+      ...{ podCidr: values["pod-cidr"], bridge: values["pod-bridge"] },
+    },
+    values: {},
+    clusterDomain: values["cluster-domain"] ?? "",
+    transportFor: () => transport,
+    directory: joinPath(absolutePath(values["root-dir"]), "network"),
+    ...{ clock, random: random.derive("network"), log, warn },
+  });
 }
 
 /** Identifies the Pods of kubelets that share a container runtime, like their cgroups. */

@@ -16,7 +16,10 @@ export interface PodMachine {
   prepare(pod: Pod, signal: AbortSignal): Promise<void>;
   /** Requires a completed `prepare`. */
   sandbox(pod: Pod): Promise<SandboxRun>;
-  /** Rejects with a ContainerConfigError if the Pod's spec yields no valid container now (missing key, user would be root). */
+  /**
+   * Rejects with a ContainerConfigError if the Pod's spec yields no valid container now (missing key, user would be root), and with a
+   * PodNetworkError while the Pod's network may not be used.
+   */
   container(pod: Pod, container: Container | EphemeralContainer, place: ContainerContext): Promise<ContainerRun>;
   /** Credentials for this image from the pull secrets of the Pod and of its service account, best match first. */
   credentials(pod: Pod, image: string): Promise<readonly ImageCredentials[]>;
@@ -57,4 +60,9 @@ export class MountError extends Error {
 /** Reported as the waiting reason CreateContainerConfigError. */
 export class ContainerConfigError extends Error {
   override readonly name = "ContainerConfigError";
+}
+
+/** Reported as the Event FailedCreatePodSandBox, like the error of a CNI plugin; the kubelet retries soon and the container waits. */
+export class PodNetworkError extends Error {
+  override readonly name = "PodNetworkError";
 }

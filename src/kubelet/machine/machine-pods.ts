@@ -17,7 +17,7 @@ import { openHeldFile } from "../../host/files/regular-file.ts";
 import { placeFile } from "../../host/files/in-place-file.ts";
 import type { ContainerRun, SandboxRun } from "../contracts/container-run.ts";
 import type { ContainerContext, PodMachine } from "../contracts/pod-machine.ts";
-import { MountError } from "../contracts/pod-machine.ts";
+import { MountError, PodNetworkError } from "../contracts/pod-machine.ts";
 import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import type { ProbeActions } from "../contracts/probe-actions.ts";
 import type { References } from "../references/references.ts";
@@ -36,7 +36,10 @@ export interface MachinePodsOptions {
   readonly references: References;
   readonly runtime: Pick<Runtime, "imageStatus">;
   readonly client: Client;
-  /** Awaited before each container is created, with the Pod's addresses: network policies apply before the first packet. */
+  /**
+   * Awaited before each container is created, with the Pod's addresses: network policies apply before the first packet. Rejects if the Pod
+   * must not start now.
+   */
   admitToNetwork?(pod: Pod, addresses: readonly string[]): Promise<void>;
   /** Whether this process may create control groups: inside a container it mostly may not, and only the runtime's limits apply. */
   readonly hasCgroups: boolean;
@@ -78,8 +81,17 @@ export class MachinePods implements PodMachine {
       readVolumeFile,
       nodeHostsFile,
     });
-    await Promise.all([...files.map(placeFile), this.#options.admitToNetwork?.(pod, podIps)]);
+    await Promise.all([...files.map(placeFile), this.#admitToNetwork(pod, podIps)]);
     return run;
+  }
+
+  async #admitToNetwork(pod: Pod, podIps: readonly string[]): Promise<void> {
+    if (pod.spec?.hostNetwork === true) return;
+    try {
+      await this.#options.admitToNetwork?.(pod, podIps);
+    } catch (error) {
+      throw new PodNetworkError(error instanceof Error ? error.message : String(error), { cause: error });
+    }
   }
 
   async credentials(pod: Pod, image: string): Promise<readonly ImageCredentials[]> {

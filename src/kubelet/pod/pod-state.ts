@@ -6,6 +6,7 @@ import type { Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { PullFailure } from "../images/pull-back-off.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, type BackOff } from "./containers/back-off.ts";
+import { PodNetworkError } from "../contracts/pod-machine.ts";
 import { RuntimeError } from "../contracts/runtime.ts";
 import { usedVolumes } from "./used-volumes.ts";
 
@@ -139,5 +140,6 @@ export class PodWorkerMemory implements PodMemory {
 }
 
 function againAfterMs(error: unknown): number {
+  if (error instanceof PodNetworkError) return AWAY_MS;
   return error instanceof RuntimeError && error.reason === "Unavailable" ? AWAY_MS : BACK_OFF_MIN_MS;
 }

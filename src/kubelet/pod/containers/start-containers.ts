@@ -10,7 +10,7 @@ import { runHook } from "./lifecycle-hooks.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { isMemoryDecreased, memoryDecreaseError } from "../../resize/memory-decrease.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "../../shared/grace-period.ts";
-import { ContainerConfigError } from "../../contracts/pod-machine.ts";
+import { ContainerConfigError, PodNetworkError } from "../../contracts/pod-machine.ts";
 import type { StartAction } from "../plan/plan-contract.ts";
 import type { ContainerConfig, SandboxStatus } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "./runtime-containers.ts";
@@ -124,6 +124,11 @@ export class ContainerStarts {
   ): Promise<void> {
     const { memory, clock, recorder } = this.#options;
     const message = messageOf(error);
+    if (error instanceof PodNetworkError) {
+      memory.couldNotStart(name, { reason: "ContainerCreating", message, error }, clock.now());
+      recorder.record(pod, { type: "Warning", reason: "FailedCreatePodSandBox", message: `Failed to create pod sandbox: ${message}` });
+      return;
+    }
     const reason = error instanceof ContainerConfigError ? "CreateContainerConfigError" : step;
     memory.couldNotStart(name, { reason, message, error }, clock.now());
     if (step !== "PostStartHookError" || id === undefined) {
