@@ -37,11 +37,17 @@ export interface Applier extends AsyncDisposable {
    */
   apply(model: ProxyModel): Promise<AppliedChange>;
   /**
-   * Whether the state of the last `apply` is still there. Called periodically: must be cheap. After false, like after a failure, the next
-   * `apply` writes everything again, also if its model is the last one.
+   * Whether the state of the last `apply` is still there. Called periodically. After false, like after a failure, the next `apply` repairs
+   * everything, also if its model is the last one.
    */
-  isIntact(): Promise<boolean>;
+  isIntact(check: IntactCheck): Promise<boolean>;
 }
+
+/**
+ * "quick": notices a flush of everything; must be cheap for any number of Services. "thorough": notices a single missing chain, rule, set,
+ * map or element; may read all of the state, and is called as rarely as it is slow.
+ */
+export type IntactCheck = "quick" | "thorough";
 
 export interface AppliedChange {
   /** Rules or elements written; 0 if nothing differed. */

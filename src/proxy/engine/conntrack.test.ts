@@ -40,7 +40,7 @@ it("stale flows are deleted by destination and endpoint, also if they end meanwh
     throw new CommandError("0 flow entries have been deleted", { exitCode: 1 });
   });
 
-  assert.equal(await conntrack.cleanUp(undefined, MODEL), 1);
+  assert.equal(await conntrack.cleanUp(MODEL), 1);
 
   assert.deepEqual(calls, [
     "conntrack -L -f ipv4 -p udp",
@@ -54,18 +54,37 @@ it("a missing conntrack program is reported once and not tried again", async () 
     throw new CommandError("Cannot run conntrack", { isMissing: true });
   });
 
-  await conntrack.cleanUp(undefined, MODEL);
-  await conntrack.cleanUp(undefined, MODEL);
+  await conntrack.cleanUp(MODEL);
+  await conntrack.cleanUp(MODEL);
 
   assert.equal(calls.length, 1);
   assert.match(warnings.join("\n"), /^UDP clients .* install the package conntrack$/);
 });
 
-it("a failure of conntrack is tolerated", async () => {
-  const { conntrack, warnings } = given(() => {
-    throw new CommandError("Operation not permitted", { exitCode: 2 });
+it("after a failure the flows of all models since are cleaned up by the next attempt", async () => {
+  let isBroken = false;
+  const flow = (to: string, from: string) =>
+    `udp 17 29 src=10.244.0.9 dst=${to} sport=41000 dport=53 src=${from} dst=10.244.0.9 sport=53 dport=41000`;
+  const { calls, conntrack, warnings } = given((words) => {
+    if (isBroken) throw new CommandError("Operation not permitted", { exitCode: 2 });
+    return words[0] === "-L" ? [flow("10.96.0.10", "10.244.0.5"), flow("10.96.0.11", "10.244.0.6")].join("\n") : "";
   });
+  const other = aServicePort({ name: "other", protocol: "UDP", port: 53, clusterIp: "10.96.0.11", endpoints: ["10.244.0.6:53"] });
+  await conntrack.cleanUp(MODEL);
+  assert.equal(conntrack.isPending, false);
 
-  assert.equal(await conntrack.cleanUp(undefined, MODEL), 0);
+  isBroken = true;
+  assert.equal(await conntrack.cleanUp(aModel([other])), 0);
+  assert.equal(await conntrack.cleanUp(aModel([])), 0);
+  assert.equal(conntrack.isPending, true);
+  isBroken = false;
+  calls.length = 0;
+
+  assert.equal(await conntrack.cleanUp(aModel([])), 2);
+  assert.equal(conntrack.isPending, false);
+  assert.deepEqual(
+    calls.map((call) => /--orig-dst (\S+)/.exec(call)?.[1] ?? call),
+    ["conntrack -L -f ipv4 -p udp", "10.96.0.10", "10.96.0.11"],
+  );
   assert.deepEqual(warnings, []);
 });

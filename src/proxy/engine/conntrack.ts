@@ -6,11 +6,17 @@
 import { formatIp, parseIp } from "../../api/machinery/ip-address.ts";
 import type { Logger } from "../../base/logger.ts";
 import { CommandError, type NetworkNamespace } from "../../host/network/network-namespace.ts";
-import type { ProxyModel } from "../model.ts";
-import { staleFlows, udpChanged, type UdpFlow } from "./stale-flows.ts";
+import type { ProxyModel, ServicePort } from "../model.ts";
+import { staleFlows, udpChanged, udpPorts, type UdpFlow } from "./stale-flows.ts";
 
-/** Deletions per clean-up. A stale flow beyond it is found again at the next change, or times out. */
+/** Deletions per clean-up, so that changes of rules do not wait long for it; the rest is the next one's. */
 const DELETIONS_MAX = 1_000;
+
+/**
+ * Earlier service ports that are kept for a clean-up that fails again and again: more than a large cluster has of UDP. The oldest are
+ * forgotten; their flows end by their timeout.
+ */
+const EARLIER_PORTS_MAX = 20_000;
 
 export interface ConntrackOptions {
   readonly namespace: NetworkNamespace;
@@ -18,33 +24,70 @@ export interface ConntrackOptions {
   warn(message: string): void;
 }
 
+interface FamilyFlows {
+  readonly family: 4 | 6;
+  /** UDP service ports of models since the last complete clean-up. */
+  readonly earlier: Set<ServicePort>;
+  isDue: boolean;
+}
+
 export class Conntrack {
   readonly #options: ConntrackOptions;
+  readonly #families: readonly FamilyFlows[] = ([4, 6] as const).map((family) => ({ family, earlier: new Set(), isDue: false }));
+  /** The model of the last `cleanUp`. */
+  #last: ProxyModel | undefined;
   #isMissing = false;
 
   constructor(options: ConntrackOptions) {
     this.#options = options;
   }
 
-  /** Called after `now` was applied; `before` is the model applied before it. Resolves with the number of deleted kinds of flows. */
-  async cleanUp(before: ProxyModel | undefined, now: ProxyModel): Promise<number> {
-    if (this.#isMissing) return 0;
+  /** True if stale flows may be left, because the last clean-up failed or had too many of them: it is to be repeated. */
+  get isPending(): boolean {
+    return !this.#isMissing && this.#families.some(({ isDue }) => isDue);
+  }
+
+  /**
+   * Called after `now` was applied, and again while it is pending. What changed is recorded first: a failure loses nothing. Resolves with
+   * the number of deleted kinds of flows.
+   */
+  async cleanUp(now: ProxyModel): Promise<number> {
+    for (const one of this.#families) this.#record(one, now);
+    this.#last = now;
     let deleted = 0;
-    for (const family of [4, 6] as const) {
-      if (!udpChanged(before, now, family)) continue;
+    for (const one of this.#families) {
+      if (!one.isDue || this.#isMissing) continue;
       try {
-        const listed = await this.#run("-L", "-f", `ipv${family}`, "-p", "udp");
-        const stale = staleFlows(parseFlows(listed), before, now, family);
-        if (stale.length > DELETIONS_MAX)
-          this.#options.log.warn("Deleting only a part of the stale UDP flows", { stale: stale.length, deleted: DELETIONS_MAX });
-        for (const flow of stale.slice(0, DELETIONS_MAX)) await this.#delete(flow, family);
-        deleted += Math.min(stale.length, DELETIONS_MAX);
+        deleted += await this.#cleanUpFamily(one, now);
       } catch (error) {
         this.#failed(error);
-        return deleted;
       }
     }
     return deleted;
+  }
+
+  #record(one: FamilyFlows, now: ProxyModel): void {
+    if (!udpChanged(this.#last, now, one.family)) return;
+    one.isDue = true;
+    if (this.#last !== undefined) for (const port of udpPorts(this.#last, one.family)) one.earlier.add(port);
+    for (const port of one.earlier) {
+      if (one.earlier.size <= EARLIER_PORTS_MAX) break;
+      one.earlier.delete(port);
+    }
+  }
+
+  async #cleanUpFamily(one: FamilyFlows, now: ProxyModel): Promise<number> {
+    const { family, earlier } = one;
+    const listed = await this.#run("-L", "-f", `ipv${family}`, "-p", "udp");
+    const stale = staleFlows(parseFlows(listed), earlier, now, family);
+    for (const flow of stale.slice(0, DELETIONS_MAX)) await this.#delete(flow, family);
+    if (stale.length > DELETIONS_MAX) {
+      this.#options.log.info("Deleting stale UDP flows in several steps", { stale: stale.length, deleted: DELETIONS_MAX });
+      return DELETIONS_MAX;
+    }
+    earlier.clear();
+    one.isDue = false;
+    return stale.length;
   }
 
   async #delete({ destination, destinationPort, replySource, replySourcePort }: UdpFlow, family: 4 | 6): Promise<void> {

@@ -2,7 +2,10 @@ import assert from "node:assert/strict";
 import { get } from "node:http";
 import { createServer, type AddressInfo } from "node:net";
 import { test } from "node:test";
+import type { Clock } from "../../base/clock.ts";
 import { silentLogger } from "../../base/logger.ts";
+import { seededRandom } from "../../base/random.ts";
+import { realClock } from "../../host/real-clock.ts";
 import type { HealthCheck } from "../model.ts";
 import { HealthCheckServers } from "./health-check-servers.ts";
 
@@ -28,14 +31,21 @@ function fetchCheck(port: number): Promise<{ readonly code: number; readonly wei
 
 const check = (port: number, localEndpoints: number): HealthCheck => ({ namespace: "default", name: "web", port, localEndpoints });
 
+/** Time passes only where a test lets it. */
+function clockAt(): { nowMs: number; readonly clock: Clock } {
+  const time = { nowMs: 0 };
+  return Object.assign(time, { clock: { ...realClock, monotonic: () => time.nowMs } });
+}
+
 test("a healthCheckNodePort reports local endpoints in upstream's form and closes with its Service", async () => {
   let isHealthy = true;
+  const { clock } = clockAt();
   const failures: string[] = [];
   await using servers = new HealthCheckServers({
     hosts: ["127.0.0.1"],
     isHealthy: () => isHealthy,
     failed: (_check, message) => void failures.push(message),
-    log: silentLogger,
+    ...{ clock, random: seededRandom(1), log: silentLogger },
   });
   const port = await freePort();
 
@@ -57,7 +67,9 @@ test("a healthCheckNodePort reports local endpoints in upstream's form and close
   assert.deepEqual(failures, []);
 });
 
-test("a healthCheckNodePort that is in use is reported and opened at a later update", async () => {
+test("a healthCheckNodePort that is in use is reported and opened once it is free, after its back-off", async () => {
+  const time = clockAt();
+  const { clock } = time;
   const holder = createServer().listen(0, "127.0.0.1");
   await new Promise((resolve) => holder.once("listening", resolve));
   const { port } = holder.address() as AddressInfo;
@@ -66,7 +78,7 @@ test("a healthCheckNodePort that is in use is reported and opened at a later upd
     hosts: ["127.0.0.1"],
     isHealthy: () => true,
     failed: (_check, message) => void failures.push(message),
-    log: silentLogger,
+    ...{ clock, random: seededRandom(1), log: silentLogger },
   });
 
   const checks = [check(port, 1)];
@@ -74,6 +86,9 @@ test("a healthCheckNodePort that is in use is reported and opened at a later upd
   assert.match(failures.join(), /^node port \d+: Cannot listen .*EADDRINUSE/);
 
   await new Promise((resolve) => holder.close(resolve));
+  await servers.update(checks);
+  await assert.rejects(fetchCheck(port), /ECONNREFUSED/);
+  time.nowMs = 2_000;
   await servers.update(checks);
   assert.equal((await fetchCheck(port)).code, 200);
 });

@@ -16,7 +16,7 @@ import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import { createClient } from "../../client/rest-client.ts";
 import type { NetworkNamespace } from "../../host/network/network-namespace.ts";
 import { localAddresses } from "../../host/network/network-address.ts";
-import type { Applier, ApplierOptions, ProxyMode } from "../appliers/applier.ts";
+import type { Applier, ApplierOptions, IntactCheck, ProxyMode } from "../appliers/applier.ts";
 import type { ModelSettings } from "../compute-model.ts";
 import { listenAddresses } from "../listen-addresses.ts";
 import type { HealthCheck, ProxyModel } from "../model.ts";
@@ -29,7 +29,9 @@ import { ProxyMetrics } from "./proxy-metrics.ts";
 
 /** How soon flushed rules are noticed. A check reads a few rules: some milliseconds. */
 const CHECK_EVERY_MS = 5_000;
-/** A slow check (many rules, a busy machine) runs less often: at most this share of the time is spent on checks. */
+/** How soon a single removed rule is noticed: such a check reads all rules. */
+const THOROUGH_CHECK_EVERY_MS = 30_000;
+/** A slow check (many rules, a busy machine) runs less often: at most this share of the time is spent on checks of either kind. */
 const CHECK_SHARE = 0.02;
 /** The first retry is soon, because a lock of another program's iptables is the usual cause; the longest delay still repairs quickly. */
 const RETRY = { minMs: 200, maxMs: 15_000 };
@@ -101,7 +103,8 @@ export class Proxy implements AsyncDisposable {
   /** The last model that was applied, for the clean-up of flows. */
   #lastApplied: ProxyModel | undefined;
   #isCheckDue = false;
-  #checkCostMs = 0;
+  readonly #checkCostMs: Record<IntactCheck, number> = { quick: 0, thorough: 0 };
+  #checkedThoroughlyAtMs: number;
   #changes = 0;
   #wake: (() => void) | undefined;
   #isWoken = true;
@@ -115,6 +118,7 @@ export class Proxy implements AsyncDisposable {
     this.#mode = mode;
     this.#applier = applier;
     this.#backoff = new Backoff({ ...RETRY, random });
+    this.#checkedThoroughlyAtMs = clock.monotonic();
     this.#events = createEventRecorder({
       ...{ client: createClient(transport), component: "kube-proxy", instance: nodeName, clock, random, log },
       api: "events.k8s.io",
@@ -122,7 +126,7 @@ export class Proxy implements AsyncDisposable {
     this.#conntrack = new Conntrack({ namespace, log, warn });
     const hosts = ([4, 6] as const).flatMap((family) => listenAddresses(family, settings.nodePortAddresses, localAddresses()));
     this.#healthChecks = new HealthCheckServers({
-      ...{ hosts, log, isHealthy: () => this.health.isHealthy },
+      ...{ hosts, clock, random, log, isHealthy: () => this.health.isHealthy },
       failed: (check, message) => this.#reportHealthCheck(check, message),
     });
     this.#feed = new ModelFeed({ ...options, onChange: () => this.#changed() });
@@ -222,18 +226,17 @@ export class Proxy implements AsyncDisposable {
       this.metrics.synced({ nowMs, durationMs: clock.monotonic() - startMs, written });
       for (const atMs of pending.triggeredAtMs) this.metrics.programmed(nowMs - atMs);
       log.debug("Applied", { written, servicePorts: model.servicePorts.size });
-      await this.#afterApply(model);
     }
+    await this.#afterApply(model);
     this.#lastUpdatedMs = clock.now();
     this.#pendingSinceMs = this.#changes === changes ? undefined : this.#lastUpdatedMs;
   }
 
-  /** Nothing here fails an apply: the rules are in effect. */
+  /** Nothing here fails an apply: the rules are in effect. What could not be done is tried again after the next check. */
   async #afterApply(model: ProxyModel): Promise<void> {
     const { clock } = this.#options;
-    const before = this.#lastApplied;
+    if (model !== this.#lastApplied || this.#conntrack.isPending) await clock.external(this.#conntrack.cleanUp(model));
     this.#lastApplied = model;
-    await clock.external(this.#conntrack.cleanUp(before, model));
     await clock.external(this.#healthChecks.update(model.healthChecks));
   }
 
@@ -243,15 +246,23 @@ export class Proxy implements AsyncDisposable {
     this.#isCheckDue = false;
     if (this.#applied === undefined) return;
     const startMs = clock.monotonic();
-    const isIntact = await clock.external(this.#applier.isIntact()).catch((error: unknown) => {
+    const check = this.#isThoroughCheckDue() ? "thorough" : "quick";
+    const isIntact = await clock.external(this.#applier.isIntact(check)).catch((error: unknown) => {
       log.warn("Checking the proxy's rules failed", { error });
       return true;
     });
-    this.#checkCostMs = clock.monotonic() - startMs;
+    const endMs = clock.monotonic();
+    this.#checkCostMs[check] = endMs - startMs;
+    if (check === "thorough") this.#checkedThoroughlyAtMs = endMs;
     if (isIntact) return;
-    log.warn("Rules of the proxy are missing, all of them are written again", { mode: this.mode });
+    log.warn("Rules of the proxy are missing and are written again", { mode: this.mode });
     this.metrics.repaired();
     this.#applied = undefined;
+  }
+
+  #isThoroughCheckDue(): boolean {
+    const sinceMs = this.#options.clock.monotonic() - this.#checkedThoroughlyAtMs;
+    return sinceMs >= Math.max(THOROUGH_CHECK_EVERY_MS, this.#checkCostMs.thorough / CHECK_SHARE);
   }
 
   async #failed(error: unknown): Promise<void> {
@@ -268,7 +279,7 @@ export class Proxy implements AsyncDisposable {
     const { clock } = this.#options;
     const { signal } = this.#stop;
     for (;;) {
-      await clock.sleep(Math.max(CHECK_EVERY_MS, this.#checkCostMs / CHECK_SHARE), signal).catch(() => undefined);
+      await clock.sleep(Math.max(CHECK_EVERY_MS, this.#checkCostMs.quick / CHECK_SHARE), signal).catch(() => undefined);
       if (signal.aborted) return;
       this.#isCheckDue = true;
       this.#wakeUp();

@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { describe, it } from "node:test";
 import { aModel, aServicePort } from "../testing/models.ts";
-import { staleFlows, udpChanged } from "./stale-flows.ts";
+import { staleFlows, udpChanged, udpPorts } from "./stale-flows.ts";
 
 const dns = (endpoints: readonly string[], more = {}) =>
   aServicePort({ name: "dns", portName: "dns", protocol: "UDP", port: 53, clusterIp: "10.96.0.10", endpoints, ...more });
@@ -27,12 +27,12 @@ describe("a UDP flow is stale", () => {
     { it: "if its Service was deleted", to: "10.96.0.99:53", from: "10.244.0.6:53", is: true },
     { it: "not if it is to something else", to: "198.51.100.1:53", from: "198.51.100.1:53", is: false },
   ]) {
-    it(title, () => assert.equal(staleFlows([flow(to, from)], before, now, 4).length, is ? 1 : 0));
+    it(title, () => assert.equal(staleFlows([flow(to, from)], udpPorts(before, 4), now, 4).length, is ? 1 : 0));
   }
 
   it("and is returned once, however many clients have it", () => {
     const one = flow("10.96.0.10:53", "10.244.0.6:53");
-    assert.deepEqual(staleFlows([one, { ...one }], before, now, 4), [one]);
+    assert.deepEqual(staleFlows([one, { ...one }], udpPorts(before, 4), now, 4), [one]);
   });
 });
 

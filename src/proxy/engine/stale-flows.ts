@@ -31,9 +31,9 @@ export function udpChanged(before: ProxyModel | undefined, now: ProxyModel, fami
   );
 }
 
-/** `before`: the model whose removed addresses and ports are cleaned up. Returns each distinct flow once. */
-export function staleFlows(flows: Iterable<UdpFlow>, before: ProxyModel | undefined, now: ProxyModel, family: 4 | 6): readonly UdpFlow[] {
-  const wanted = new Destinations(before === undefined ? [] : udpPorts(before, family), udpPorts(now, family), now.nodeIps);
+/** `before`: UDP service ports of earlier models, whose removed addresses and ports are cleaned up. Returns each distinct flow once. */
+export function staleFlows(flows: Iterable<UdpFlow>, before: Iterable<ServicePort>, now: ProxyModel, family: 4 | 6): readonly UdpFlow[] {
+  const wanted = new Destinations(before, udpPorts(now, family), now.nodeIps);
   const stale = new Map<string, UdpFlow>();
   for (const flow of flows) {
     const endpoints = wanted.endpointsOf(flow);
@@ -50,7 +50,7 @@ class Destinations {
   readonly #byNodePort = new Map<number, ReadonlySet<string>>();
   readonly #nodeIps: ReadonlySet<string>;
 
-  constructor(before: readonly ServicePort[], now: readonly ServicePort[], nodeIps: readonly string[]) {
+  constructor(before: Iterable<ServicePort>, now: readonly ServicePort[], nodeIps: readonly string[]) {
     this.#nodeIps = new Set(nodeIps);
     for (const port of before) this.#add(port, NO_ENDPOINTS);
     for (const port of now) this.#add(port, new Set(port.servingEndpoints));

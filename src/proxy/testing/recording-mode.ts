@@ -1,10 +1,10 @@
 /** A proxy mode in memory, for tests of the engine: records the models and can fail. */
-import { UnsupportedModeError, type AppliedChange, type ProxyMode } from "../appliers/applier.ts";
+import { UnsupportedModeError, type AppliedChange, type IntactCheck, type ProxyMode } from "../appliers/applier.ts";
 import type { ProxyModel } from "../model.ts";
 
 export class RecordingMode implements ProxyMode {
   readonly name: string;
-  /** All that happened: "open", "apply 2", "check", "close", "clean up". */
+  /** All that happened: "open", "apply 2", "quick check", "thorough check", "close", "clean up". */
   readonly happened: string[] = [];
   readonly models: ProxyModel[] = [];
   /** Called by `apply` with its number, from 1. May reject. */
@@ -28,8 +28,8 @@ export class RecordingMode implements ProxyMode {
     this.happened.push("open");
     return {
       apply: (model: ProxyModel) => this.#apply(model),
-      isIntact: async () => {
-        this.happened.push("check");
+      isIntact: async (check: IntactCheck) => {
+        this.happened.push(`${check} check`);
         return this.isIntact;
       },
       [Symbol.asyncDispose]: async () => void this.happened.push("close"),

@@ -21,6 +21,8 @@ export interface RulesetCommands {
   readonly addForeign: readonly CommandLine[];
   /** Remove rules of the mode, as a firewall that is reloaded does. */
   readonly flush: readonly CommandLine[];
+  /** Shell scripts that each remove one chain, rule, set or element of the mode: with a Service of a node port and one without endpoints. */
+  readonly damages: readonly string[];
 }
 
 export interface TrafficSuiteOptions {

@@ -23,6 +23,26 @@ export const addressRows: readonly TrafficRow[] = [
     },
   },
   {
+    name: "other ports and protocols of a cluster IP are rejected",
+    families: [4, 6],
+    async run(traffic, family) {
+      const { podA, node } = traffic.topology;
+      const [served, empty] = [traffic.newClusterIp(family), traffic.newClusterIp(family)];
+      await traffic.apply([
+        aPort("web", { clusterIp: served, port: 80, protocol: "UDP", portName: "udp" }, [onB(family)]),
+        aPort("web", { clusterIp: served, port: 81, portName: "tcp" }, [onB(family)]),
+        aPort("empty", { clusterIp: empty, port: 80 }),
+      ]);
+
+      for (const place of [podA, node]) {
+        assert.equal(await traffic.reach(place, udp(served, 80)), "b:8080");
+        for (const target of [tcp(served, 80), tcp(served, 82), tcp(empty, 81)]) await traffic.assertRefused(place, target);
+      }
+      // The kernel reports a rejected datagram of the node itself as EPERM, not as a refusal.
+      for (const target of [udp(served, 81), udp(empty, 80)]) await traffic.assertRefused(podA, target);
+    },
+  },
+  {
     name: "several ports of a Service, the same port with both protocols",
     families: [4],
     async run(traffic) {

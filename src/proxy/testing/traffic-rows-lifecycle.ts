@@ -88,16 +88,38 @@ export const lifecycleRows: readonly TrafficRow[] = [
       const port = aPort("web", { clusterIp: traffic.newClusterIp(), port: 80 }, [onB()]);
       await traffic.apply([port]);
       const expected = await listed(traffic, ruleset);
-      assert.equal(await (await traffic.applier()).isIntact(), true);
+      assert.equal(await (await traffic.applier()).isIntact("thorough"), true);
 
       await runAll(traffic.context.namespace, ruleset.flush);
-      assert.equal(await (await traffic.applier()).isIntact(), false);
+      assert.equal(await (await traffic.applier()).isIntact("quick"), false);
       await traffic.assertNotReached(podA, tcp(port.clusterIp, 80));
       await traffic.apply([port]);
 
-      assert.equal(await (await traffic.applier()).isIntact(), true);
+      assert.equal(await (await traffic.applier()).isIntact("thorough"), true);
       assert.equal(await traffic.reach(podA, tcp(port.clusterIp, 80)), "b:8080");
       assert.equal(await listed(traffic, ruleset), expected);
+    },
+  },
+  {
+    name: "a single removed chain, rule, set or element is noticed and written again",
+    families: [4],
+    usesRuleset: true,
+    async run(traffic, _, ruleset) {
+      const { podA } = traffic.topology;
+      const fields = { port: 80, nodePort: traffic.newNodePort(), affinitySeconds: 60 };
+      const port = aPort("web", { ...fields, clusterIp: traffic.newClusterIp() }, [onB()]);
+      const ports = [port, aPort("empty", { clusterIp: traffic.newClusterIp(), port: 80 })];
+      await traffic.apply(ports);
+      const expected = await listed(traffic, ruleset);
+      for (const damage of ruleset.damages) {
+        await traffic.context.namespace.run("sh", ["-ec", damage]);
+        assert.notEqual(await listed(traffic, ruleset), expected, `Nothing changed by: ${damage}`);
+        assert.equal(await (await traffic.applier()).isIntact("thorough"), false, `Not noticed: ${damage}`);
+        await traffic.apply(ports);
+        assert.equal(await listed(traffic, ruleset), expected, `Not repaired: ${damage}`);
+        assert.equal(await (await traffic.applier()).isIntact("thorough"), true);
+      }
+      assert.equal(await traffic.reach(podA, tcp(port.clusterIp, 80)), "b:8080");
     },
   },
   {

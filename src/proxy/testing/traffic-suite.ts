@@ -12,7 +12,7 @@ import { policyRows } from "./traffic-rows-policies.ts";
 import type { RulesetCommands, TrafficRow, TrafficSuiteOptions } from "./traffic-row.ts";
 import { Traffic } from "./traffic.ts";
 
-const NO_RULESET: RulesetCommands = { list: [], addForeign: [], flush: [] };
+const NO_RULESET: RulesetCommands = { list: [], addForeign: [], flush: [], damages: [] };
 
 const ROWS: readonly TrafficRow[] = [...addressRows, ...policyRows, ...lifecycleRows];
 

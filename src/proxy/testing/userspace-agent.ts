@@ -22,7 +22,7 @@ async function execute(command: UserspaceCommand): Promise<unknown> {
     applier = await userspace.open({ ...command.context, namespace: ownNetworkNamespace, clock: realClock, log });
     return undefined;
   }
-  return command.do === "apply" ? applier?.apply(command.model) : applier?.isIntact();
+  return command.do === "apply" ? applier?.apply(command.model) : applier?.isIntact("thorough");
 }
 
 process.on("message", ({ id, command }: { readonly id: number; readonly command: UserspaceCommand }) => {

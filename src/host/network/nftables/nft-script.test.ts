@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { changeScript, replaceScript } from "./nft-script.ts";
 import type { NftSet, NftTable } from "./nft-table.ts";
-import { parseNames } from "./nft-writer.ts";
+import { hasAll, parseNames } from "./nft-writer.ts";
 
 const LAYOUT = "layout-1";
 const FORWARD = { declaration: "type filter hook forward priority filter; policy accept;" };
@@ -122,4 +122,20 @@ test("names of chains, sets and maps of one table are read from the outputs of n
     ],
   });
   deepEqual(parseNames(outputs, "other"), { chains: [], sets: [] });
+});
+
+test("a listed table has everything if no rule, element, chain or set is missing; packets may fill a set", () => {
+  const table = aTable({ one: ["drop"] }, { verdicts: aMap({ "10.0.0.1": "goto one" }), clients: CLIENTS });
+  const rule = (chain: string) => ({ rule: { chain } });
+  const whole = [
+    { chain: { name: LAYOUT } },
+    ...["forward", "forward", "one"].map(rule),
+    { map: { name: "verdicts", elem: [["10.0.0.1", { goto: { target: "one" } }]] } },
+    { set: { name: "clients", elem: ["10.0.0.7"] } },
+  ];
+  const isWhole = (nftables: readonly unknown[]) => hasAll(table, JSON.stringify({ nftables: [{ metainfo: {} }, ...nftables] }));
+
+  equal(isWhole(whole), true);
+  for (const index of whole.keys()) equal(isWhole(whole.toSpliced(index, 1)), false, `Without ${JSON.stringify(whole[index])}`);
+  equal(isWhole([...whole, { map: { name: "verdicts" } }]), false);
 });

@@ -29,26 +29,71 @@ export class NftWriter {
 
   /**
    * Whether the rules exist. A program that flushes or deletes the table also deletes the rule that jumps to the layout chain, which could
-   * then be deleted: only checked, which reads no rules and costs little for any size of the table. False: the next `apply` writes
-   * everything.
+   * then be deleted: only checked, which reads no rules and costs little for any size of the table. A "thorough" check reads the whole table
+   * and notices a single missing chain, rule, set, map or element. False: the next `apply` writes everything.
    */
-  async isIntact(): Promise<boolean> {
+  async isIntact(check: "quick" | "thorough" = "quick"): Promise<boolean> {
     if (this.#applied === undefined) return false;
-    const { family, name, layout } = this.#applied;
+    if (!(await this.#hasLayout(this.#applied)) || (check === "thorough" && !(await this.#hasEverything(this.#applied)))) {
+      this.#applied = undefined;
+      return false;
+    }
+    return true;
+  }
+
+  async #hasLayout({ family, name, layout }: NftTable): Promise<boolean> {
     try {
       await this.#namespace.run("nft", ["--check", "-f", "-"], `delete chain ${family} ${name} ${layout}\n`);
     } catch (error) {
       if (isFailure(error, "Device or resource busy")) return true;
       if (!isFailure(error, NOT_FOUND)) throw error;
     }
-    this.#applied = undefined;
     return false;
+  }
+
+  async #hasEverything(table: NftTable): Promise<boolean> {
+    try {
+      return hasAll(table, await this.#namespace.run("nft", ["-j", "list", "table", table.family, table.name]));
+    } catch (error) {
+      if (isFailure(error, NOT_FOUND)) return false;
+      throw error;
+    }
   }
 
   /** The table may have changed: the next `apply` writes everything. */
   forget(): void {
     this.#applied = undefined;
   }
+}
+
+interface ListedObject {
+  readonly chain?: { readonly name: string };
+  readonly rule?: { readonly chain: string };
+  readonly set?: ListedSet;
+  readonly map?: ListedSet;
+}
+
+interface ListedSet {
+  readonly name: string;
+  readonly elem?: readonly unknown[];
+}
+
+/** Whether the output of `nft -j list table` has as many rules and elements as wanted: the kernel prints rules differently from their text. */
+export function hasAll({ baseChains, chains, sets }: NftTable, json: string): boolean {
+  const rules = new Map<string, number>();
+  const elements = new Map<string, number>();
+  for (const { chain, rule, set, map } of (JSON.parse(json) as { readonly nftables: readonly ListedObject[] }).nftables) {
+    if (chain !== undefined) rules.set(chain.name, rules.get(chain.name) ?? 0);
+    if (rule !== undefined) rules.set(rule.chain, (rules.get(rule.chain) ?? 0) + 1);
+    const listed = set ?? map;
+    if (listed !== undefined) elements.set(listed.name, listed.elem?.length ?? 0);
+  }
+  return (
+    [...baseChains.keys()].every((name) => rules.has(name)) &&
+    [...chains].every(([name, { length }]) => rules.get(name) === length) &&
+    // Packets fill a set without known elements: any number is right.
+    [...sets].every(([name, { elements: wanted }]) => elements.has(name) && (wanted === undefined || elements.get(name) === wanted.size))
+  );
 }
 
 /** Names in an existing table. Undefined: it does not exist. Rules are not read: there may be tens of thousands. */

@@ -17,7 +17,7 @@ export const INDEXES: readonly { readonly table: Table; readonly index: IndexNam
 );
 
 /** Rules by key of their service port. */
-type Bucket = Map<string, string[]>;
+type Bucket = Map<string, { readonly rules: string[]; readonly last: string[] }>;
 
 export class ChainIndex {
   readonly #table: Table;
@@ -34,11 +34,11 @@ export class ChainIndex {
   }
 
   add(key: string, entries: readonly IndexEntry[]): void {
-    for (const { bucket: matches, rule } of this.#mine(entries)) {
+    for (const { bucket: matches, rule, isLast = false } of this.#mine(entries)) {
       const bucket = this.#bucket(matches);
-      const rules = bucket.get(key);
-      if (rules === undefined) bucket.set(key, [rule]);
-      else rules.push(rule);
+      let own = bucket.get(key);
+      if (own === undefined) bucket.set(key, (own = { rules: [], last: [] }));
+      own[isLast ? "last" : "rules"].push(rule);
       this.#changed.add(matches);
     }
   }
@@ -83,5 +83,6 @@ export class ChainIndex {
 }
 
 function rulesOf(bucket: Bucket): readonly string[] {
-  return [...bucket.keys()].sort().flatMap((key) => bucket.get(key) ?? []);
+  const parts = [...bucket.keys()].sort().flatMap((key) => bucket.get(key) ?? []);
+  return [...parts.flatMap(({ rules }) => rules), ...new Set(parts.flatMap(({ last }) => last))];
 }

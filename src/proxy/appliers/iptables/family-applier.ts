@@ -5,6 +5,7 @@
 import type { NetworkNamespace } from "../../../host/network/network-namespace.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { ProxyModel } from "../../model.ts";
+import type { IntactCheck } from "../applier.ts";
 import type { ChainChanges } from "./chain-index.ts";
 import { FamilyRuleset, type RulesetOptions } from "./family-ruleset.ts";
 import { canariesOf, hooksOf, recordedRouteLocalnet, servesLoopback, type Hook } from "./fixed-chains.ts";
@@ -41,11 +42,12 @@ export class FamilyApplier {
     return countChanges(changes);
   }
 
-  async isIntact(): Promise<boolean> {
+  async isIntact(check: IntactCheck): Promise<boolean> {
     if (!this.#isSynced) return false;
     if (this.#ruleset.chains.size === 0) return true;
     const { names } = this.#options;
     this.#isSynced = await this.#xtables.succeeds(checkInput([...hooksOf(names), ...canariesOf(names)]));
+    if (this.#isSynced && check === "thorough") this.#isSynced = hasAllRules(await this.#xtables.save(names), this.#ruleset.chains);
     return this.#isSynced;
   }
 
@@ -90,6 +92,11 @@ function difference(saved: SavedRules, wanted: FamilyRuleset["chains"]): ChainCh
   for (const [id, rules] of wanted) if (!deepEqual(saved.chains.get(id), rules)) changes.set(id, rules);
   for (const id of saved.chains.keys()) if (!wanted.has(id)) changes.set(id, undefined);
   return changes;
+}
+
+/** By the number of rules of each chain: the kernel may print a rule differently from how it was written. */
+export function hasAllRules({ chains }: SavedRules, wanted: FamilyRuleset["chains"]): boolean {
+  return [...wanted].every(([id, rules]) => chains.get(id)?.length === rules.length);
 }
 
 function isRepeated(hooks: readonly Hook[], index: number): boolean {

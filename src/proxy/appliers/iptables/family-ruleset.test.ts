@@ -34,10 +34,10 @@ describe("chains that a change writes", () => {
     ["equal service ports that are new objects", [WEB], [{ ...WEB }], ""],
     ["an endpoint", [WEB, DNS], [aServicePort({ endpoints: ["10.244.0.7:8080"] }), DNS], "-sep sep svc"],
     ["one more endpoint", [WEB], [aServicePort({ endpoints: ["10.244.0.5:8080", "10.244.0.7:8080"] })], "sep svc"],
-    ["a Service in a known bucket", [WEB], [WEB, DNS], "idx sep svc"],
-    ["a Service in a new bucket", [WEB], [WEB, FAR], "idx proxy-cluster-ips sep svc"],
-    ["the last Service of a bucket", [WEB, FAR], [WEB], "-idx -sep -svc proxy-cluster-ips"],
-    ["the last endpoint", [WEB], [aServicePort()], "-idx -sep -svc idx proxy-cluster-ips proxy-cluster-ips"],
+    ["a Service in a known bucket", [WEB], [WEB, DNS], "idx idx sep svc"],
+    ["a Service in a new bucket", [WEB], [WEB, FAR], "idx idx proxy-cluster-ips proxy-cluster-ips sep svc"],
+    ["the last Service of a bucket", [WEB, FAR], [WEB], "-idx -idx -sep -svc proxy-cluster-ips proxy-cluster-ips"],
+    ["the last endpoint", [WEB], [aServicePort()], "-idx -sep -svc idx proxy-cluster-ips"],
     ["a Service of the other family", [WEB], [WEB, aServicePort({ family: 6 })], ""],
   ] as const) {
     it(title, () => assert.equal(kindsOf(rulesetOf(...before).update(aModel(now))), expected));
@@ -55,6 +55,44 @@ describe("chains that a change writes", () => {
     const changes = rulesetOf(WEB).update(aModel([WEB], { podCidrs: ["10.244.0.0/16"] }));
 
     assert.equal(kindsOf(changes), "proxy-mark-outside svc");
+  });
+
+  it("a new health check writes one fixed chain and translates no Service again", () => {
+    const translated: string[] = [];
+    const watched = {
+      ...WEB,
+      get displayName() {
+        translated.push("web");
+        return WEB.displayName;
+      },
+    };
+    const ruleset = rulesetOf(watched);
+    translated.length = 0;
+
+    const healthChecks = [{ namespace: "default", name: "lb", port: 31_000, localEndpoints: 1 }];
+    assert.equal(kindsOf(ruleset.update(aModel([watched], { healthChecks }))), "proxy-input");
+    assert.equal(kindsOf(ruleset.update(aModel([watched], { healthChecks: [{ ...healthChecks[0]!, localEndpoints: 2 }] }))), "");
+    assert.deepEqual(translated, []);
+  });
+
+  it("ports of a Service share one rule for its other ports, after those without endpoints of all Services", () => {
+    const ruleset = rulesetOf(aServicePort({ portName: "a" }), aServicePort({ portName: "b", port: 81 }), {
+      ...DNS,
+      clusterEndpoints: [],
+      hasEndpoints: false,
+    });
+    const bucket = [...ruleset.chains].find(([id]) => id.startsWith("filter k8ts1-idx-"))?.[1] ?? [];
+
+    assert.deepEqual(
+      bucket.map((rule) => /"(.*)"/.exec(rule)?.[1]),
+      [
+        "default/dns:http has no endpoints",
+        "default/web:a has no endpoints",
+        "default/web:b has no endpoints",
+        "default/dns has no such port",
+        "default/web has no such port",
+      ],
+    );
   });
 
   it("IPv6 without service ports has no chains", () => {

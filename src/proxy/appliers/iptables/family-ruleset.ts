@@ -19,6 +19,11 @@ export interface RulesetOptions {
 
 type Settings = Pick<ProxyModel, "nodePortAddresses" | "podCidrs" | "nodeIps" | "healthChecks">;
 
+/** Those that the rules of service ports depend on: a change of others, such as a health check, translates no service port again. */
+function portSettingsOf({ podCidrs, nodeIps }: Settings): Pick<Settings, "podCidrs" | "nodeIps"> {
+  return { podCidrs, nodeIps };
+}
+
 export class FamilyRuleset {
   readonly #options: RulesetOptions;
   readonly #chains = new Map<ChainId, readonly string[]>();
@@ -67,6 +72,7 @@ export class FamilyRuleset {
   #replace(wanted: readonly ServicePort[], settings: Settings, changes: ChainChanges): void {
     const isFirst = this.#settings === undefined;
     const areSettingsNew = !deepEqual(this.#settings, settings);
+    const arePortSettingsNew = this.#settings === undefined || !deepEqual(portSettingsOf(this.#settings), portSettingsOf(settings));
     this.#settings = settings;
     if (isFirst) this.#indexes = INDEXES.map((one) => new ChainIndex(one, this.#options.names));
     if (areSettingsNew) {
@@ -77,7 +83,7 @@ export class FamilyRuleset {
     for (const [key, { rules }] of this.#ports) if (!keys.has(key)) this.#remove(key, rules, changes);
     for (const port of wanted) {
       const known = this.#ports.get(port.key);
-      if (known?.port === port && !areSettingsNew) continue;
+      if (known?.port === port && !arePortSettingsNew) continue;
       if (known !== undefined) this.#remove(port.key, known.rules, changes);
       this.#add(port, settings, changes);
     }

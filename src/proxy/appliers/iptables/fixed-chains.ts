@@ -6,8 +6,8 @@ import { cidrsOverlap, parseCidr, type Cidr } from "../../../api/machinery/ip-ad
 import type { ProxyModel } from "../../model.ts";
 import type { ChainNames } from "./chain-names.ts";
 import type { ChainId } from "./chain-index.ts";
-import { MARK_CHAIN, MARK_OUTSIDE_CHAIN, podSources, type Table } from "./port-rules.ts";
-import { CLEAR_MARK, comment, IS_MARKED, IS_NOT_MARKED, MARK_FOR_MASQUERADE, type Family } from "./rule-text.ts";
+import { MARK_CHAIN, MARK_OUTSIDE_CHAIN, podSources, REJECT_CHAIN, type Table } from "./port-rules.ts";
+import { CLEAR_MARK, comment, IS_MARKED, IS_NOT_MARKED, MARK_FOR_MASQUERADE, reject, type Family } from "./rule-text.ts";
 
 export interface FixedChainSettings extends Pick<ProxyModel, "podCidrs" | "nodePortAddresses" | "healthChecks"> {
   readonly family: Family;
@@ -81,6 +81,7 @@ export function fixedChains(settings: FixedChainSettings): ReadonlyMap<ChainId, 
   add("nat", "postrouting", [`${IS_NOT_MARKED} -j RETURN`, CLEAR_MARK, `${comment("masquerade")} -j MASQUERADE --random-fully`]);
   add("nat", MARK_CHAIN, [MARK_FOR_MASQUERADE]);
   add("nat", MARK_OUTSIDE_CHAIN, [...podSources(settings, settings.family).map((source) => `${source} -j RETURN`), MARK_FOR_MASQUERADE]);
+  add("filter", REJECT_CHAIN, [`-p tcp ${reject("TCP", settings.family)}`, reject("other", settings.family)]);
   add("filter", "input", inputRules(settings));
   add("filter", "forward", forwardRules(settings));
   add("filter", "output", [jump(names, "cluster-ips", IS_NEW), jump(names, "externals", IS_NEW), ...nodePortJumps(settings, IS_NEW)]);

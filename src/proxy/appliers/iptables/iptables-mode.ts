@@ -3,7 +3,14 @@
  * Not here: the engine that calls it, conntrack entries of removed UDP endpoints.
  */
 import { CommandError, type NetworkNamespace } from "../../../host/network/network-namespace.ts";
-import { UnsupportedModeError, type AppliedChange, type Applier, type ApplierContext, type ProxyMode } from "../applier.ts";
+import {
+  UnsupportedModeError,
+  type AppliedChange,
+  type Applier,
+  type ApplierContext,
+  type IntactCheck,
+  type ProxyMode,
+} from "../applier.ts";
 import type { ProxyModel } from "../../model.ts";
 import { passBridgedPackets } from "./bridge-packets.ts";
 import type { ChainChanges } from "./chain-index.ts";
@@ -56,9 +63,9 @@ class IptablesApplier implements Applier {
     return { written };
   }
 
-  async isIntact(): Promise<boolean> {
+  async isIntact(check: IntactCheck): Promise<boolean> {
     let isIntact = true;
-    for (const family of this.#families) isIntact = (await family.isIntact()) && isIntact;
+    for (const family of this.#families) isIntact = (await family.isIntact(check)) && isIntact;
     return isIntact;
   }
 

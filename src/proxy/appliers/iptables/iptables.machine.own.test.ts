@@ -16,5 +16,12 @@ trafficSuite(iptables, {
       ["iptables", "-t", "nat", "-F"],
       ["iptables", "-F"],
     ],
+    damages: [
+      // A rule of a chain, the jump of a built-in chain, and a chain with the rules that refer to it.
+      "iptables -t nat -D ktest-proxy-output -j ktest-proxy-externals",
+      "iptables -t filter -D FORWARD -m comment --comment 'k8ts service proxy' -j ktest-proxy-forward",
+      "iptables -t nat -F $(iptables-save -t nat | sed -n 's/^:\\(ktest-sep-[^ ]*\\).*/\\1/p' | head -1)",
+      "iptables -t nat -F ktest-proxy-node-ports && iptables -t nat -X $(iptables-save -t nat | grep -o '^:ktest-idx-[^ ]*' | cut -c2- | while read -r c; do iptables -t nat -F $c; iptables-save -t nat | grep -q -- \"-j $c\\$\" || echo $c; done | head -1)",
+    ],
   },
 });

@@ -20,6 +20,8 @@ export interface IndexEntry {
   /** Matches of all packets that the rule may match, shared by neighbours. */
   readonly bucket: string;
   readonly rule: string;
+  /** True: after the rules of all service ports of its bucket. Several service ports may have the same one; it is written once. */
+  readonly isLast?: true;
 }
 
 export interface PortRules {
@@ -44,6 +46,8 @@ const BUCKET_PORTS = 128;
 export const MARK_CHAIN = "mark";
 /** Chain that marks packets from outside of the cluster. */
 export const MARK_OUTSIDE_CHAIN = "mark-outside";
+/** Chain that rejects packets of any protocol. */
+export const REJECT_CHAIN = "reject";
 
 export function portRules(port: ServicePort, settings: RuleSettings): PortRules {
   return new PortTranslation(port, settings).result();
@@ -133,6 +137,18 @@ class PortTranslation {
     const kind = internalPolicy === "Local" ? "svl" : "svc";
     if (this.#chains.has(this.#own(kind))) this.#addAddress("nat", "cluster-ips", clusterIp, "cluster IP", `-j ${this.#own(kind)}`);
     else this.#addAddress("filter", "cluster-ips", clusterIp, this.#refusal(), this.#verdict());
+    this.#addOtherPorts();
+  }
+
+  /**
+   * Rejects what is neither translated nor refused by a rule of a port: other ports and protocols of the cluster IP. The packet would leave
+   * the node by its default route, where another machine may answer it.
+   */
+  #addOtherPorts(): void {
+    const { clusterIp, name, namespace } = this.#port;
+    const says = comment(`${namespace}/${name} has no such port`);
+    const rule = `${isHost("-d", clusterIp)} ${says} -j ${this.#settings.names.fixed(REJECT_CHAIN)}`;
+    this.#entries.push({ table: "filter", index: "cluster-ips", bucket: `-d ${bucketOf(clusterIp)}`, rule, isLast: true });
   }
 
   #addExternal(): void {

@@ -16,8 +16,11 @@ export interface RestoreChanges {
  */
 export const LINES_MAX = { nf_tables: 1_500, legacy: 1_000_000 } as const;
 
-/** Endpoints before service ports before the chains that refer to them; the marks are referred to by all. */
-const ORDER = [/-proxy-mark/, /-sep-/, /-sv[cl]-/, /-ext-/, /-fwl-/, /-idx-/];
+/**
+ * Endpoints before service ports before the chains that refer to them; marks and rejection are referred to by all. The canaries come first
+ * and are removed last: without them, a process that is killed between two calls would leave chains that the next one does not look for.
+ */
+const ORDER = [/-proxy-(?:canary|mark|reject)/, /-sep-/, /-sv[cl]-/, /-ext-/, /-fwl-/, /-idx-/];
 
 /** Texts for consecutive calls of `iptables-restore --noflush`; none if nothing changes. Rules of built-in chains are in the last one. */
 export function restoreInputs(changes: RestoreChanges, { linesMax }: { readonly linesMax: number }): readonly string[] {

@@ -50,7 +50,7 @@ export function dnatTo({ address, port }: ServiceEndpoint): string {
 }
 
 /** Refuses a connection at once. TCP by a reset: the kernel limits ICMP messages to one per second and receiver. */
-export function reject(protocol: Protocol, family: Family): string {
+export function reject(protocol: Protocol | "other", family: Family): string {
   if (protocol === "TCP") return "-j REJECT --reject-with tcp-reset";
   return `-j REJECT --reject-with ${family === 4 ? "icmp-port-unreachable" : "icmp6-port-unreachable"}`;
 }

@@ -12,7 +12,7 @@ import { aModel, aServicePort } from "../../testing/models.ts";
 import { fixedRules } from "./fixed-rules.ts";
 import { IPVS_SCHEDULERS } from "./ipvs-mode.ts";
 import { ipvsState, type Family } from "./ipvs-state.ts";
-import { addressInput, ipsetInput, ipvsadmInput, NO_STATE } from "./kernel-texts.ts";
+import { forgetInput, ipsetInput, ipvsadmInput, newAddressInput, NO_STATE, oldAddressInput } from "./kernel-texts.ts";
 
 const GOLDEN = join(packageDirectory(import.meta.dirname), "src/proxy/appliers/ipvs/ipvs.golden.txt");
 const SETTINGS = { podCidrs: ["10.244.0.0/16", "fd00:244::/48"], nodeIps: ["192.0.2.1", "2001:db8::1"] };
@@ -38,6 +38,7 @@ const CHANGES: readonly { readonly title: string; readonly from?: ProxyModel; re
       SETTINGS,
     ),
   },
+  { title: "SCTP", to: aModel([{ ...EVERYTHING, protocol: "SCTP" }], SETTINGS) },
   {
     title: "IPv6",
     to: aModel([aServicePort({ family: 6, endpoints: ["[fd00:244::5]:8080@here"], nodePort: 30_080 })], SETTINGS),
@@ -62,8 +63,10 @@ function textsOf({ from, to, family = 4 }: (typeof CHANGES)[number], scheduler: 
   const names = { owner: "k8ts1", family };
   return [
     `$ ipset restore\n${ipsetInput(before, wanted, names, { createsSets: false })}`,
-    `$ ip -batch -\n${addressInput(before, wanted, names.owner)}`,
+    `$ ip -force -batch -\n${newAddressInput(before, wanted, names.owner)}`,
     `$ ipvsadm -R\n${ipvsadmInput(before, wanted)}`,
+    `$ ip -force -batch -\n${oldAddressInput(before, wanted, names.owner)}`,
+    `$ ipset restore\n${forgetInput(before, wanted, names)}`,
   ].join("");
 }
 

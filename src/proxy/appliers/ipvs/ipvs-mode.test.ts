@@ -81,9 +81,63 @@ describe("the mode ipvs", () => {
     await applier.apply(aModel([WEB]));
 
     assert.deepEqual(
-      ran.filter((line) => /^(ipvsadm -R|ip -batch)/.test(line)),
+      ran.filter((line) => /^(ipvsadm -R|ip -force)/.test(line)),
       ["ipvsadm -R: -a -t 10.96.0.10:80 -r 10.244.0.5:8080 -m -w 1; -d -t 10.96.0.10:80 -r 10.244.0.9:8080"],
     );
+  });
+
+  it("a restarted proxy removes its stale servers at the node's addresses, which a set records, and those of no other", async () => {
+    const saved = [
+      "-A -t 192.0.2.1:30080 -s rr",
+      "-A -u 192.0.2.1:30053 -s rr",
+      "-A --sctp-service 192.0.2.1:80 -s rr",
+      "-A -t 192.0.2.1:22 -s wlc",
+      "",
+    ];
+    const record = ["192.0.2.1,tcp:30080", "192.0.2.1,udp:30053", "192.0.2.1,sctp:80"];
+    const { ran, namespace } = machine({
+      "ipvsadm -S": saved.join("\n"),
+      "ipset save k8ts1-ipvs-srv-4": `create k8ts1-ipvs-srv-4 hash:ip,port\n${record.map((one) => `add k8ts1-ipvs-srv-4 ${one}\n`).join("")}`,
+    });
+    const applier = await ipvs.open(contextOf(namespace));
+    const port = aServicePort({ nodePort: 30_080, clusterIp: "10.96.0.10" });
+    await applier.apply(aModel([port], { nodeIps: ["192.0.2.1"] }));
+
+    const written = ran.filter((line) => /^(ipvsadm -R|ipset restore: del)/.test(line));
+    assert.deepEqual(written, [
+      "ipvsadm -R: -A -t 10.96.0.10:80 -s rr; -D -u 192.0.2.1:30053; -D --sctp-service 192.0.2.1:80",
+      "ipset restore: del k8ts1-ipvs-srv-4 192.0.2.1,udp:30053 -exist; del k8ts1-ipvs-srv-4 192.0.2.1,sctp:80 -exist",
+    ]);
+  });
+
+  it("a host without IPv6 needs no rules of it", async () => {
+    const { ran, namespace } = machine({ "ip6tables-restore": FAILED });
+    const applier = await ipvs.open(contextOf(namespace));
+    ran.length = 0;
+    await applier.apply(aModel([WEB]));
+    assert.deepEqual(
+      ran.filter((line) => /ip6tables|inet6|ip -6/.test(line)),
+      [],
+    );
+  });
+
+  it("a thorough check notices a missing address and a missing set entry", async () => {
+    const answers = {
+      "ipvsadm -S": "-A -t 10.96.0.10:80 -s rr\n-a -t 10.96.0.10:80 -r 10.244.0.5:8080 -m -w 1\n",
+      "ip -4": "7: k8ts1-ipvs    inet 10.96.0.10/32 scope global k8ts1-ipvs\n",
+      "ipset save k8ts1-ipvs-cip-4": "add k8ts1-ipvs-cip-4 10.96.0.10,tcp:80\n",
+    };
+    const { namespace } = machine(answers);
+    const applier = await ipvs.open(contextOf(namespace));
+    for (const missing of ["ip -4", "ipset save k8ts1-ipvs-cip-4"] as const) {
+      const before = answers[missing];
+      await applier.apply(aModel([WEB]));
+      assert.equal(await applier.isIntact("thorough"), true, missing);
+      answers[missing] = "";
+      assert.equal(await applier.isIntact("quick"), true, missing);
+      assert.equal(await applier.isIntact("thorough"), false, missing);
+      answers[missing] = before;
+    }
   });
 
   it("writes nothing for an equal model, and only what changes otherwise", async () => {
@@ -105,10 +159,10 @@ describe("the mode ipvs", () => {
     const { ran, namespace } = machine(answers);
     const applier = await ipvs.open(contextOf(namespace));
     await applier.apply(aModel([WEB]));
-    assert.equal(await applier.isIntact(), true);
+    assert.equal(await applier.isIntact("quick"), true);
 
     answers["ipvsadm -S"] = "";
-    assert.equal(await applier.isIntact(), false);
+    assert.equal(await applier.isIntact("quick"), false);
     ran.length = 0;
     await applier.apply(aModel([WEB]));
     assert.deepEqual(

@@ -4,7 +4,14 @@
  */
 import type { NetworkNamespace } from "../../../host/network/network-namespace.ts";
 import type { ProxyModel } from "../../model.ts";
-import { UnsupportedModeError, type AppliedChange, type Applier, type ApplierContext, type ProxyMode } from "../applier.ts";
+import {
+  UnsupportedModeError,
+  type AppliedChange,
+  type Applier,
+  type ApplierContext,
+  type IntactCheck,
+  type ProxyMode,
+} from "../applier.ts";
 import { FamilyApplier, removeFamily } from "./family-applier.ts";
 import { linkName } from "./kernel-texts.ts";
 
@@ -25,7 +32,7 @@ export const ipvs: ProxyMode = {
   },
 };
 
-async function openIpvs({ namespace, options, owner }: ApplierContext): Promise<Applier> {
+async function openIpvs({ namespace, options, owner, log }: ApplierContext): Promise<Applier> {
   const { ipvsScheduler: scheduler, masqueradesAll } = options;
   if (!IPVS_SCHEDULERS.some((name) => name === scheduler))
     throw unsupported(`the scheduler "${scheduler}" is not one of ${IPVS_SCHEDULERS.join(", ")}`, "set --ipvs-scheduler");
@@ -34,7 +41,15 @@ async function openIpvs({ namespace, options, owner }: ApplierContext): Promise<
   const program = await missingProgram(namespace);
   if (program !== undefined) throw unsupported(`the program ${program} is not installed`, `install the package ${program}`);
   await prepareKernel(namespace, owner);
-  return new IpvsApplier(([4, 6] as const).map((family) => new FamilyApplier({ owner, family, scheduler, masqueradesAll }, namespace)));
+  const hasIpv6 = await namespace.run("ip6tables-restore", ["--noflush"], "*filter\nCOMMIT\n").then(
+    () => true,
+    (error: unknown) => {
+      log.info("Services of IPv6 are not proxied", { error });
+      return false;
+    },
+  );
+  const families = hasIpv6 ? ([4, 6] as const) : ([4] as const);
+  return new IpvsApplier(families.map((family) => new FamilyApplier({ owner, family, scheduler, masqueradesAll }, namespace)));
 }
 
 class IpvsApplier implements Applier {
@@ -50,9 +65,9 @@ class IpvsApplier implements Applier {
     return { written };
   }
 
-  async isIntact(): Promise<boolean> {
+  async isIntact(check: IntactCheck): Promise<boolean> {
     let isIntact = true;
-    for (const family of this.#families) isIntact = (await family.isIntact()) && isIntact;
+    for (const family of this.#families) isIntact = (await family.isIntact(check)) && isIntact;
     return isIntact;
   }
 

@@ -8,6 +8,9 @@ import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 
 export type Family = 4 | 6;
 
+/** Suffix of the set that records servers. */
+export const RECORD = "srv";
+
 /** Sets by the suffix of their name; `type` as ipset writes it. */
 export const SETS = {
   /** Cluster IPs. */
@@ -23,6 +26,11 @@ export const SETS = {
   "np-tcp": "bitmap:port range 0-65535",
   "np-udp": "bitmap:port range 0-65535",
   "np-sctp": "hash:ip,port",
+  /**
+   * Virtual servers at the node's own addresses: no rule matches it. Servers have no owner in the kernel, so that a restarted proxy finds its
+   * own by this record, and the others by the addresses of its link.
+   */
+  [RECORD]: "hash:ip,port",
 } as const;
 
 export type SetName = keyof typeof SETS;
@@ -38,7 +46,8 @@ export interface IpvsState {
   readonly entries: ReadonlySet<string>;
 }
 
-const OPTION_OF = { TCP: "-t", UDP: "-u", SCTP: "--sctp-service" } as const;
+/** How ipvsadm names a protocol. */
+export const OPTION_OF = { TCP: "-t", UDP: "-u", SCTP: "--sctp-service" } as const;
 
 export function ipvsState(model: ProxyModel, { family, scheduler }: { readonly family: Family; readonly scheduler: string }): IpvsState {
   const state = new StateBuilder(scheduler);
@@ -71,7 +80,8 @@ class StateBuilder implements IpvsState {
   #addExternal(port: ServicePort, address: string, nodeIps: readonly string[]): void {
     this.#addServer(port, { address, port: port.port }, port.externalPolicy);
     // The node's own addresses are on its links already.
-    if (!nodeIps.includes(address)) this.addresses.add(address);
+    if (nodeIps.includes(address)) this.#addEntry(RECORD, port, address, port.port);
+    else this.addresses.add(address);
     if (port.externalPolicy === "Cluster") this.#addEntry("ext", port, address, port.port);
   }
 
@@ -82,7 +92,10 @@ class StateBuilder implements IpvsState {
   }
 
   #addNodePort(port: ServicePort, nodePort: number, nodeIps: readonly string[]): void {
-    for (const address of nodeIps) this.#addServer(port, { address, port: nodePort }, port.externalPolicy);
+    for (const address of nodeIps) {
+      this.#addServer(port, { address, port: nodePort }, port.externalPolicy);
+      this.#addEntry(RECORD, port, address, nodePort);
+    }
     if (port.externalPolicy === "Local") return;
     if (port.protocol === "SCTP") for (const address of nodeIps) this.#addEntry("np-sctp", port, address, nodePort);
     else this.entries.add(`${port.protocol === "TCP" ? "np-tcp" : "np-udp"} ${nodePort}`);

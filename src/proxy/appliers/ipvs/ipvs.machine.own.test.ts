@@ -15,5 +15,6 @@ trafficSuite(ipvs, {
     list: [["ipvsadm", "-S", "-n"], ["iptables-save"], ["ip6tables-save"], ["ipset", "save"]],
     addForeign: [["ipvsadm", "-A", "-t", "203.0.113.1:80", "-s", "rr"]],
     flush: [["ipvsadm", "-C"]],
+    damages: ["ip address flush dev ktest-ipvs", "ipset flush ktest-ipvs-cip-4"],
   },
 });

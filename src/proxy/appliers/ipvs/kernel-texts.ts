@@ -1,5 +1,5 @@
 /** Inputs of `ipvsadm -R`, `ipset restore` and `ip -batch` that turn one state into another. Pure. */
-import { SETS, type Family, type IpvsState, type SetName } from "./ipvs-state.ts";
+import { OPTION_OF, RECORD, SETS, type Family, type IpvsState, type SetName } from "./ipvs-state.ts";
 
 export interface KernelNames {
   readonly owner: string;
@@ -32,34 +32,69 @@ export function ipvsadmInput(before: IpvsState, wanted: IpvsState): string {
   return textOf(lines);
 }
 
-/** `createsSets`: creates and flushes all sets first. */
+/**
+ * `createsSets`: creates and flushes all sets first, except the record of servers. Its elements are never removed here: a proxy that is
+ * killed before it removes their servers must still find them.
+ */
 export function ipsetInput(before: IpvsState, wanted: IpvsState, names: KernelNames, { createsSets }: { readonly createsSets: boolean }) {
   const family = names.family === 4 ? "inet" : "inet6";
   const lines: string[] = [];
   for (const [set, type] of createsSets ? setTypes() : []) {
     const options = type.startsWith("hash:") ? ` family ${family}` : "";
-    lines.push(`create ${setName(names, set)} ${type}${options} -exist`, `flush ${setName(names, set)}`);
+    lines.push(`create ${setName(names, set)} ${type}${options} -exist`);
+    if (set !== RECORD) lines.push(`flush ${setName(names, set)}`);
   }
-  const line = (command: string, entry: string) => {
-    const [set = "", element = ""] = entry.split(" ");
-    return `${command} ${setName(names, set as SetName)} ${element} -exist`;
-  };
-  for (const entry of missing(wanted.entries, before.entries)) lines.push(line("add", entry));
-  for (const entry of missing(before.entries, wanted.entries)) lines.push(line("del", entry));
+  for (const entry of missing(wanted.entries, before.entries)) lines.push(entryLine("add", entry, names));
+  for (const entry of missing(before.entries, wanted.entries)) if (!isRecord(entry)) lines.push(entryLine("del", entry, names));
   return textOf(lines);
+}
+
+/** Removes servers from the record, after they were removed. */
+export function forgetInput(before: IpvsState, wanted: IpvsState, names: KernelNames): string {
+  return textOf(
+    missing(before.entries, wanted.entries)
+      .filter(isRecord)
+      .map((entry) => entryLine("del", entry, names)),
+  );
+}
+
+function isRecord(entry: string): boolean {
+  return entry.startsWith(`${RECORD} `);
+}
+
+function entryLine(command: string, entry: string, names: KernelNames): string {
+  const [set = "", element = ""] = entry.split(" ");
+  return `${command} ${setName(names, set as SetName)} ${element} -exist`;
+}
+
+/** Entries of the record of servers in the output of `ipset save`. */
+export function parseRecord(saved: string): readonly string[] {
+  return [...saved.matchAll(/^add \S+ (\S+)/gm)].map(([, element]) => `${RECORD} ${element}`);
+}
+
+/** "-t 192.0.2.1:30080" of "srv 192.0.2.1,tcp:30080". */
+export function recordedServer(entry: string): string | undefined {
+  const [, address = "", protocol = "", port] = /^\S+ ([^,]+),(\w+):(\d+)$/.exec(entry) ?? [];
+  const option = Object.entries(OPTION_OF).find(([name]) => name.toLowerCase() === protocol)?.[1];
+  return option === undefined ? undefined : `${option} ${address.includes(":") ? `[${address}]` : address}:${port}`;
 }
 
 export function destroySetsInput(names: KernelNames): readonly (readonly string[])[] {
   return setTypes().map(([set]) => ["destroy", setName(names, set)]);
 }
 
-export function addressInput(before: IpvsState, wanted: IpvsState, owner: string): string {
-  const line = (command: string, address: string) =>
-    `address ${command} ${address}/${address.includes(":") ? "128 nodad" : "32"} dev ${linkName(owner)}`;
-  return textOf([
-    ...missing(wanted.addresses, before.addresses).map((address) => line("add", address)),
-    ...missing(before.addresses, wanted.addresses).map((address) => line("delete", address)),
-  ]);
+/** Addresses of new servers, before the servers. */
+export function newAddressInput(before: IpvsState, wanted: IpvsState, owner: string): string {
+  return textOf(missing(wanted.addresses, before.addresses).map((address) => addressLine("replace", address, owner)));
+}
+
+/** Addresses of removed servers, after them: a proxy that is killed in between finds its servers by their addresses. */
+export function oldAddressInput(before: IpvsState, wanted: IpvsState, owner: string): string {
+  return textOf(missing(before.addresses, wanted.addresses).map((address) => addressLine("delete", address, owner)));
+}
+
+function addressLine(command: string, address: string, owner: string): string {
+  return `address ${command} ${address}/${address.includes(":") ? "128 nodad" : "32"} dev ${linkName(owner)}`;
 }
 
 /** Lines of `ipvsadm -S -n` as a state. */

@@ -13,5 +13,11 @@ trafficSuite(nftables, {
       ["nft", "add rule ip foreign prerouting ip daddr 203.0.113.1 drop"],
     ],
     flush: [["nft", "flush ruleset"]],
+    damages: [
+      "nft flush chain ip k8ts-ktest-proxy nat-output",
+      "nft flush map ip k8ts-ktest-proxy node-ports",
+      "nft flush set ip k8ts-ktest-proxy service-ips",
+      "nft delete chain ip k8ts-ktest-proxy filter-input",
+    ],
   },
 });

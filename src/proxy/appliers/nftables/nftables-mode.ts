@@ -3,7 +3,14 @@
  * Services that have an IPv6 address, since the kernel may have no IPv6.
  */
 import { NftWriter, nftProblem, removeTable } from "../../../host/network/nftables/nft-writer.ts";
-import { UnsupportedModeError, type AppliedChange, type Applier, type ApplierContext, type ProxyMode } from "../applier.ts";
+import {
+  UnsupportedModeError,
+  type AppliedChange,
+  type Applier,
+  type ApplierContext,
+  type IntactCheck,
+  type ProxyMode,
+} from "../applier.ts";
 import type { ProxyModel } from "../../model.ts";
 import { familyName, ProxyTables, tableName } from "./proxy-table.ts";
 
@@ -48,9 +55,9 @@ class NftablesApplier implements Applier {
     return { written };
   }
 
-  async isIntact(): Promise<boolean> {
+  async isIntact(check: IntactCheck): Promise<boolean> {
     for (const { exists, writer } of this.#families) {
-      if (exists !== true || (await writer.isIntact())) continue;
+      if (exists !== true || (await writer.isIntact(check))) continue;
       this.#applied = undefined;
       return false;
     }

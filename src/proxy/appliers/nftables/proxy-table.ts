@@ -20,7 +20,7 @@ import {
 } from "./service-rules.ts";
 
 /** Changes with the declarations of base chains and shared sets. */
-const LAYOUT = "layout-2";
+const LAYOUT = "layout-3";
 
 export function tableName(owner: string): string {
   return `k8ts-${owner}-proxy`;
@@ -154,6 +154,7 @@ function addFirst(elements: Map<string, string> | undefined, key: string, value:
 
 const SHARED_SETS: readonly SharedSet[] = [
   "cluster-ips",
+  "service-ips",
   "external-ips",
   "node-ports",
   "no-endpoint-ips",
@@ -166,6 +167,7 @@ const SHARED_SETS: readonly SharedSet[] = [
 function declarationOf(name: SharedSet, family: 4 | 6): Pick<NftSet, "kind" | "declaration"> {
   const address = family === 4 ? "ipv4_addr" : "ipv6_addr";
   if (name === "endpoints") return { kind: "map", declaration: `typeof numgen random mod 2 : ${familyName(family)} daddr . tcp dport;` };
+  if (name === "service-ips") return { kind: "set", declaration: `type ${address};` };
   if (name === "hairpin") return { kind: "set", declaration: `type ${address} . ${address};` };
   const key = name.endsWith("node-ports") ? "inet_proto . inet_service" : `${address} . inet_proto . inet_service`;
   return { kind: "map", declaration: `type ${key} : verdict;` };
@@ -187,14 +189,14 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
   const external = [byAddress("external-ips"), ...byNodePort("node-ports")];
   const missing = `ct state new ${byAddress("no-endpoint-ips")}`;
   const missingNodePorts = byNodePort("no-endpoint-node-ports").map((rule) => `ct state new ${rule}`);
+  const fromPods = podBridge === undefined ? "" : `iifname "${podBridge}" `;
+  // Other ports and protocols of a cluster IP: the packet would leave the node by its default route, where another machine may answer it.
+  const otherPorts = `ct state new ${ip} daddr @service-ips goto ${REJECT_CHAIN}`;
   return new Map<string, readonly string[]>([
     // New connections only: a reply to a connection of the node may come to the address and port of a Service.
     ["firewall-prerouting", [`ct state new ${byAddress("firewall-ips")}`]],
     ["firewall-output", [`ct state new ${byAddress("firewall-ips")}`]],
-    [
-      "nat-prerouting",
-      [`${podBridge === undefined ? "" : `iifname "${podBridge}" `}${byAddress("cluster-ips")}`, ...external, `jump ${LAYOUT}`],
-    ],
+    ["nat-prerouting", [`${fromPods}${byAddress("cluster-ips")}`, ...external, `jump ${LAYOUT}`]],
     [LAYOUT, []],
     ["nat-output", [byAddress("cluster-ips"), ...external]],
     [
@@ -206,8 +208,8 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
       ],
     ],
     ["filter-input", [missing, ...missingNodePorts]],
-    ["filter-forward", [missing]],
-    ["filter-output", [missing, ...missingNodePorts]],
+    ["filter-forward", [missing, `${fromPods}${otherPorts}`]],
+    ["filter-output", [missing, otherPorts, ...missingNodePorts]],
     [MASQUERADE_CHAIN, [`meta mark set meta mark | ${MASQUERADE_BIT}`]],
     // The kernel limits the rate of ICMP errors, but not that of resets.
     [REJECT_CHAIN, ["meta l4proto tcp reject with tcp reset", "reject"]],

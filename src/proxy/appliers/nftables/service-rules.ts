@@ -37,6 +37,7 @@ export type AllocateRange = (endpoints: readonly ServiceEndpoint[]) => number;
 /** Maps and sets that all ports share. */
 export type SharedSet =
   | "cluster-ips"
+  | "service-ips"
   | "external-ips"
   | "node-ports"
   | "no-endpoint-ips"
@@ -201,6 +202,7 @@ function elementsOf(port: ServicePort, { hash, internal, external, names }: Elem
   const local = [...port.clusterEndpoints, ...port.localEndpoints].filter(({ isLocal }) => isLocal);
   return {
     "cluster-ips": jump(`internal-${hash}`, [keyOf(port.clusterIp)]),
+    "service-ips": [[port.clusterIp, ""]],
     "external-ips": jump(`external-${hash}`, externalKeys),
     "node-ports": jump(`external-${hash}`, nodePortKeys),
     "no-endpoint-ips": [...missing(internal, [keyOf(port.clusterIp)]), ...missing(external, externalKeys)],

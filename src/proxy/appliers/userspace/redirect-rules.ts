@@ -38,6 +38,7 @@ const FAMILIES = [4, 6] as const;
 export function tableText({ owner, podBridge, redirects, droppedNodePorts }: RedirectRules): string {
   const lines = [
     ...FAMILIES.flatMap((family) => setsOf(family, redirects)),
+    ...FAMILIES.map((family) => set(`service-ips${family}`, TYPES[family], clusterIps(family, redirects))),
     // Only redirected packets may reach the listening ports of redirects.
     set("own-ports", "inet_proto . inet_service", ownPorts(redirects)),
     set("dropped-node-ports", "inet_proto . inet_service", droppedNodePorts),
@@ -61,6 +62,10 @@ function setsOf(family: 4 | 6, redirects: readonly Redirect[]): readonly string[
   });
 }
 
+function clusterIps(family: 4 | 6, redirects: readonly Redirect[]): readonly string[] {
+  return redirects.flatMap((one) => (one.isInternal && one.family === family ? [one.address] : []));
+}
+
 function scopeOf(isInternal: boolean): string {
   return isInternal ? "internal" : "external";
 }
@@ -82,11 +87,8 @@ function ownPorts(redirects: readonly Redirect[]): readonly string[] {
 }
 
 /** A TCP reset is sent at any rate; the kernel limits ICMP errors to a few per second and client. */
-const VERDICTS = [
-  { set: "reject", verdict: "meta l4proto tcp reject with tcp reset" },
-  { set: "reject", verdict: "reject with icmpx port-unreachable" },
-  { set: "drop", verdict: "drop" },
-] as const;
+const REJECTIONS = ["meta l4proto tcp reject with tcp reset", "reject with icmpx port-unreachable"] as const;
+const VERDICTS = [...REJECTIONS.map((verdict) => ({ set: "reject", verdict })), { set: "drop", verdict: "drop" }] as const;
 
 /** `internal`: which packets of other hosts may use cluster IPs. */
 function chains(internal: string): readonly string[] {
@@ -102,6 +104,9 @@ function chains(internal: string): readonly string[] {
       ),
     );
   const nat = (match: string) => FAMILIES.flatMap((family) => [redirect(family, true, match), redirect(family, false, "")]);
+  // Ports that the Service does not have: the packet would leave the node by its default route, where another machine may answer it.
+  const otherPorts = (match: string) =>
+    FAMILIES.flatMap((family) => REJECTIONS.map((verdict) => `${match}ct state new ${ADDRESSES[family]} @service-ips${family} ${verdict}`));
   const dropNodePorts = "fib daddr type local meta l4proto . th dport @dropped-node-ports drop";
   return [
     chain("prerouting", "type nat hook prerouting priority dstnat", nat(internal)),
@@ -111,8 +116,8 @@ function chains(internal: string): readonly string[] {
       dropNodePorts,
       ...verdicts(internal),
     ]),
-    chain("forward-filter", "type filter hook forward priority filter", verdicts(internal)),
-    chain("output-filter", "type filter hook output priority filter", verdicts("")),
+    chain("forward-filter", "type filter hook forward priority filter", [...verdicts(internal), ...otherPorts(internal)]),
+    chain("output-filter", "type filter hook output priority filter", [...verdicts(""), ...otherPorts("")]),
   ];
 }
 

@@ -20,5 +20,6 @@ trafficSuite(userspaceInNamespace, {
     list: [["nft", "list", "ruleset"]],
     addForeign: [["nft", "add", "table", "inet", "foreign"]],
     flush: [["nft", "delete", "table", "inet", "k8ts-ktest-userspace"]],
+    damages: ["nft flush chain inet k8ts-ktest-userspace output", "nft delete chain inet k8ts-ktest-userspace forward-filter"],
   },
 });

@@ -56,6 +56,8 @@ class UserspaceApplier implements Applier {
   /** Addresses that could not be opened, so that each is reported once. */
   #failed = new Set<string>();
   #rules: string | undefined;
+  /** How the kernel prints them. */
+  #listed = "";
 
   constructor(context: ApplierContext, withoutRules: string | undefined) {
     this.#context = context;
@@ -98,11 +100,15 @@ class UserspaceApplier implements Applier {
 
   async isIntact(): Promise<boolean> {
     if (this.#withoutRules !== undefined || this.#rules === undefined) return true;
-    const { namespace, owner } = this.#context;
-    const listed = await namespace.run("nft", ["list", "chain", "inet", tableName(owner), "prerouting"]).catch(() => "");
-    const isThere = listed.includes("redirect");
+    const isThere = (await this.#listRules()) === this.#listed;
     if (!isThere) this.#rules = undefined;
     return isThere;
+  }
+
+  /** The table in the kernel, without the elements of its sets. Empty: it does not exist. */
+  #listRules(): Promise<string> {
+    const { namespace, owner } = this.#context;
+    return namespace.run("nft", ["-s", "-t", "list", "table", "inet", tableName(owner)]).catch(() => "");
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -158,6 +164,7 @@ class UserspaceApplier implements Applier {
     if (text === this.#rules) return 0;
     this.#rules = undefined;
     await namespace.run("nft", ["-f", "-"], text);
+    this.#listed = await this.#listRules();
     this.#rules = text;
     return redirects.length;
   }
