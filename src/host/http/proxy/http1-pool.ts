@@ -20,9 +20,11 @@ const IDLE_MAX = 256;
 const FRESH_MS = 1_000;
 
 const FREED_AT = Symbol("instant at which a connection became idle");
+const IS_LAST_USE = Symbol("its endpoint left: it is closed after the request that runs on it");
 
-interface Freed extends Duplex {
+interface Pooled extends Duplex {
   [FREED_AT]?: number;
+  [IS_LAST_USE]?: true;
 }
 
 const OPTIONS = {
@@ -34,19 +36,24 @@ const OPTIONS = {
   noDelay: true,
 } as const;
 
-/** Notes when a connection became idle, which Node does not. */
+/** Notes when a connection became idle, which Node does not. Returns false if it is not kept. */
 class HttpAgent extends Agent {
-  override keepSocketAlive(socket: Freed): void {
+  override keepSocketAlive(socket: Pooled): boolean {
     socket[FREED_AT] = performance.now();
-    return super.keepSocketAlive(socket);
+    return socket[IS_LAST_USE] === undefined && isKept(super.keepSocketAlive(socket));
   }
 }
 
 class HttpsAgent extends SecureAgent {
-  override keepSocketAlive(socket: Freed): void {
+  override keepSocketAlive(socket: Pooled): boolean {
     socket[FREED_AT] = performance.now();
-    return super.keepSocketAlive(socket);
+    return socket[IS_LAST_USE] === undefined && isKept(super.keepSocketAlive(socket));
   }
+}
+
+/** Node's types declare no result; it is true, or false if the endpoint announced that it closes the connection. */
+function isKept(result: unknown): boolean {
+  return result !== false;
 }
 
 export interface PooledRequest {
@@ -93,12 +100,14 @@ export class Http1Pool {
     return request;
   }
 
-  /** Closes the idle connections of endpoints that left. Those in use are closed when they have been idle for IDLE_TIMEOUT_MS. */
+  /** Closes the idle connections of endpoints that left, and those in use after their request: a program may wait for that to exit. */
   forget(endpoints: Iterable<ProxyEndpoint>): void {
     for (const { address, port } of endpoints) {
       const name = this.#plain.getName({ host: address, port });
+      useLast(this.#plain.sockets[name]);
       closeAll(this.#plain.freeSockets[name]);
       // Their names have the settings of TLS behind the address.
+      for (const [key, sockets] of Object.entries(this.#secure.sockets)) if (key.startsWith(name)) useLast(sockets);
       for (const [key, sockets] of Object.entries(this.#secure.freeSockets)) if (key.startsWith(name)) closeAll(sockets);
     }
   }
@@ -112,9 +121,13 @@ export class Http1Pool {
 /** The last one became idle last, and is the one that would be used. */
 function closeStale(agent: Agent, name: string): void {
   const sockets = agent.freeSockets[name];
-  const last: Freed | undefined = sockets?.at(-1);
+  const last: Pooled | undefined = sockets?.at(-1);
   if (sockets === undefined || last === undefined || performance.now() - (last[FREED_AT] ?? 0) <= FRESH_MS) return;
   closeAll(sockets);
+}
+
+function useLast(sockets: readonly Pooled[] = []): void {
+  for (const socket of sockets) socket[IS_LAST_USE] = true;
 }
 
 /** The agent removes them from the list. */

@@ -220,6 +220,7 @@ describe("retries", () => {
     ok(idle !== undefined);
     finish();
     equal((await slow).body, "slow");
+    await becomes(async () => backend.sockets.size, 0);
   });
 });
 
