@@ -45,38 +45,50 @@ async function startGrpcServer(): Promise<AsyncDisposable & { readonly port: num
   return { port, [Symbol.asyncDispose]: async () => server.forceShutdown() };
 }
 
-test("gRPC calls, errors, trailers and streams in both directions go through the proxy", async () => {
-  await using server = await startGrpcServer();
-  const endpoints = [await refusingEndpoint(), { address: "127.0.0.1", port: server.port }];
-  await using scene = await ProxyScene.start({ endpoints, policy: { protocol: "h2c" } });
-  const client = new Client(`127.0.0.1:${scene.httpsPort}`, credentials.createSsl(Buffer.from(scene.certificate.authority)), {
-    // Node 26 refuses an address as the name in a TLS handshake.
-    "grpc.ssl_target_name_override": "localhost",
-  });
-  try {
-    const call = (text: string) =>
-      new Promise<unknown>((resolve) => {
-        const made = client.makeUnaryRequest("/test.Test/Unary", same, same, Buffer.from(text), (error, answer?: Buffer) =>
-          resolve(
-            error === null ? answer?.toString() : { code: error.code, details: error.details, trailer: error.metadata.get("x-trailer") },
-          ),
-        );
-        made.on("status", () => {});
-      });
-    equal(await call("web"), `hello web on 127.0.0.1:${scene.httpsPort}`);
-    deepEqual(await call("fail"), { code: status.ALREADY_EXISTS, details: "it exists", trailer: ["at the end"] });
-
-    const stream = client.makeBidiStreamRequest("/test.Test/Stream", same, same);
-    for (const text of ["one", "two"]) {
-      stream.write(Buffer.from(text));
-      const [answer] = (await once(stream, "data")) as [Buffer];
-      equal(answer.toString(), `got ${text}`);
+for (const [title, isTls] of [
+  ["with TLS", true],
+  ["without TLS", false],
+] as const) {
+  test(`gRPC calls, errors, trailers and streams in both directions go through the proxy ${title}`, async () => {
+    await using server = await startGrpcServer();
+    const endpoints = [await refusingEndpoint(), { address: "127.0.0.1", port: server.port }];
+    await using scene = await ProxyScene.start({ endpoints, policy: { protocol: "h2c" } });
+    const port = isTls ? scene.httpsPort : scene.httpPort;
+    const client = new Client(
+      `127.0.0.1:${port}`,
+      isTls ? credentials.createSsl(Buffer.from(scene.certificate.authority)) : credentials.createInsecure(),
+      // Node 26 refuses an address as the name in a TLS handshake.
+      isTls ? { "grpc.ssl_target_name_override": "localhost" } : {},
+    );
+    try {
+      await callAll(client, port);
+    } finally {
+      client.close();
     }
-    stream.end();
-    stream.resume();
-    const [ended] = (await once(stream, "status")) as [{ readonly code: number }];
-    equal(ended.code, status.OK);
-  } finally {
-    client.close();
+  });
+}
+
+async function callAll(client: Client, port: number): Promise<void> {
+  const call = (text: string) =>
+    new Promise<unknown>((resolve) => {
+      const made = client.makeUnaryRequest("/test.Test/Unary", same, same, Buffer.from(text), (error, answer?: Buffer) =>
+        resolve(
+          error === null ? answer?.toString() : { code: error.code, details: error.details, trailer: error.metadata.get("x-trailer") },
+        ),
+      );
+      made.on("status", () => {});
+    });
+  equal(await call("web"), `hello web on 127.0.0.1:${port}`);
+  deepEqual(await call("fail"), { code: status.ALREADY_EXISTS, details: "it exists", trailer: ["at the end"] });
+
+  const stream = client.makeBidiStreamRequest("/test.Test/Stream", same, same);
+  for (const text of ["one", "two"]) {
+    stream.write(Buffer.from(text));
+    const [answer] = (await once(stream, "data")) as [Buffer];
+    equal(answer.toString(), `got ${text}`);
   }
-});
+  stream.end();
+  stream.resume();
+  const [ended] = (await once(stream, "status")) as [{ readonly code: number }];
+  equal(ended.code, status.OK);
+}

@@ -4,6 +4,7 @@
  */
 import type { Service } from "../../api/generated/core/v1.ts";
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressClass } from "../../api/generated/networking.k8s.io/v1.ts";
+import { comparablePath } from "../comparable-path.ts";
 import {
   CLASS_NAME,
   CONTROLLER_NAME,
@@ -100,7 +101,8 @@ class TableBuilder {
 
   #addPath(adding: Adding, host: string, { path = "/", pathType, backend }: HTTPIngressPath): void {
     const routes = this.#routesOf(host);
-    const [where, key] = pathType === "Exact" ? [routes.exact, path] : [routes.prefixes, withoutTrailingSlash(path)];
+    const compared = comparablePath(path);
+    const [where, key] = pathType === "Exact" ? [routes.exact, compared] : [routes.prefixes, withoutTrailingSlash(compared)];
     const known = where.get(key);
     if (known !== undefined) {
       const at = `${host === "" ? "any host" : `host ${host}`}, path ${path}`;

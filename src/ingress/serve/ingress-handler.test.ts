@@ -154,7 +154,21 @@ describe("rewrite-path replaces what matched", () => {
     ["/anything", "", "/x", "/x/anything"],
     ["/api/$1", "/api", "/$0", "/$0/$1"],
   ] as const) {
-    test(`${path} with ${matched || "every path"} → ${by}`, () => equal(rewrittenPath(path, matched, by), expected));
+    test(`${path} with ${matched || "every path"} → ${by}`, () =>
+      equal(rewrittenPath({ received: path, resolved: path }, matched, by), expected));
+  }
+
+  for (const [received, resolved, expected] of [
+    ["/api/http://x/%61", "/api/http:/x/a", "/http://x/%61"],
+    ["/api//x", "/api/x", "/x"],
+    ["/%61pi/x%20y", "/api/x%20y", "/x%20y"],
+    ["/api/../api/x", "/api/x", "/x"],
+    ["/api/%2E./api/x", "/api/x", "/x"],
+  ] as const) {
+    test(`${received}: the rest stays as the client wrote it unless it had to be resolved`, () => {
+      equal(resolvedPath(received), resolved);
+      equal(rewrittenPath({ received, resolved }, "/api", "/"), expected);
+    });
   }
 
   test("with the query", () => {
@@ -176,6 +190,20 @@ describe("paths are matched as servers resolve them", () => {
     ["/a/..%2fb", undefined],
     ["/a/..\\b", undefined],
     ["/a...b/.hidden", "/a...b/.hidden"],
+    ["/%61p%69", "/api"],
+    ["/%7Euser/%2Dx", "/~user/-x"],
+    ["/caf%c3%a9", "/caf%C3%A9"],
+    ["/100%", "/100%"],
+    ["/%zz/%252e%252e/b", "/%zz/%252e%252e/b"],
+    ["//api", "/api"],
+    ["/public//../api", undefined],
+    ["//", "/"],
+    ["/a//", "/a/"],
+    ["/a/../", "/"],
+    ["/a/%2e%2e%5Cb", undefined],
+    ["/a%2f..%2fb", undefined],
+    ["/.%2e/b", undefined],
+    ["/a;x=..", "/a;x=.."],
   ] as const) {
     test(`${path} is ${resolved ?? "refused"}`, () => equal(resolvedPath(path), resolved));
   }
@@ -184,6 +212,7 @@ describe("paths are matched as servers resolve them", () => {
     equal(status(scene().decide("/public/../api")), "/public/../api");
     equal(status(scene().decide("/api/../secret")), 404);
     equal(status(scene().decide("/..%2f")), 400);
+    equal(status(scene().decide("//%61pi/x")), "//%61pi/x");
   });
 });
 

@@ -97,7 +97,8 @@ export class IngressHandler implements ProxyHandler {
   #forward(route: Route, request: ProxyRequest, { path, matched }: { readonly path: string; readonly matched: string }): ProxyForward {
     const { backend, settings } = route;
     const { rewritePath, stickyCookie } = settings;
-    const target = rewritePath === undefined ? request.path : rewrittenPath(path, matched, rewritePath);
+    const target =
+      rewritePath === undefined ? request.path : rewrittenPath({ received: request.path, resolved: path }, matched, rewritePath);
     const pool = this.#poolOf(backend.is === "service" ? backend.key : "");
     const sticky = stickyCookie === undefined ? undefined : { name: stickyCookie, id: cookieOf(request.header("cookie"), stickyCookie) };
     return new RouteForward({ pool, route, target: target + request.query, sticky, isTls: request.isTls });

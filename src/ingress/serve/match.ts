@@ -3,6 +3,7 @@
  * path before a prefix. Hot path: the cost depends on the number of elements of the longest prefix, not on the number of routes or on what
  * a client sends.
  */
+import { comparablePath } from "../comparable-path.ts";
 import type { HostRoutes, Route, RoutingTable } from "../model.ts";
 
 export interface MatchedRoute {
@@ -55,32 +56,46 @@ function matchPath({ exact, prefixes, prefixElementsMax }: HostRoutes, path: str
 }
 
 /** Where a path could mean another one than it says. */
-const AMBIGUOUS = /%2[ef]|%5c|\\|\/\.{1,2}(?:\/|$)/i;
+const AMBIGUOUS = /%|\\|\/\/|\/\.{1,2}(?:\/|$)/;
+
+/** An element that is "." or ".." for servers that decode slashes or read a backslash as one. */
+const HIDDEN_DOTS = /(?:^|%2F|%5C|\\)\.{1,2}(?:%2F|%5C|\\|$)/;
 
 /**
- * The path that servers see after they have resolved "." and ".." and decoded dots, for matching: what "/public/../admin" reaches is decided
- * by the route of "/admin". Undefined: it leaves the root, or has an encoded slash or a backslash beside such an element, which servers read
- * differently.
+ * The path that servers see after they have decoded letters and dots, resolved "." and ".." and merged slashes, for matching: what
+ * "/public/../admin", "//admin" and "/%61dmin" reach is decided by the route of "/admin". Undefined: it leaves the root, or has an encoded
+ * slash, a backslash or an empty element beside "..", which servers read differently.
  */
 export function resolvedPath(path: string): string | undefined {
   if (!AMBIGUOUS.test(path)) return path;
-  const decoded = path.replaceAll(/%2e/gi, ".");
+  const received = comparablePath(path).split("/").slice(1);
+  const last = received.length - 1;
   const elements: string[] = [];
-  for (const element of decoded.split("/").slice(1)) {
-    // "a%2F..%2Fb" and "..\\": decoded by some servers only.
-    if (/(?:^|%2f|%5c|\\)\.{1,2}(?:%2f|%5c|\\|$)/i.test(element) && element !== "." && element !== "..") return undefined;
+  let [hasEmpty, hasParent] = [false, false];
+  for (const [index, element] of received.entries()) {
     if (element === "..") {
       if (elements.pop() === undefined) return undefined;
-    } else if (element !== ".") elements.push(element);
+      hasParent = true;
+    } else if (element === "" && index < last) hasEmpty = true;
+    else if (HIDDEN_DOTS.test(element) && element !== ".") return undefined;
+    else if (element !== ".") elements.push(element);
   }
-  const isFolder = /\/\.{1,2}$/.test(decoded);
-  return `/${elements.join("/")}${isFolder && elements.length > 0 ? "/" : ""}`;
+  if (hasEmpty && hasParent) return undefined;
+  const isFolder = /^\.{1,2}$/.test(received[last] ?? "") && elements.length > 0;
+  return `/${elements.join("/")}${isFolder ? "/" : ""}`;
 }
 
-/** The path for the endpoint: the matched part is replaced by `by`. Nothing in either is interpreted. */
-export function rewrittenPath(path: string, matched: string, by: string): string {
-  const rest = path.slice(matched.length);
+/**
+ * The path for the endpoint: the matched part is replaced by `by`. Nothing in either is interpreted. The rest is as the client wrote it,
+ * unless the path had to be resolved to find it.
+ */
+export function rewrittenPath(paths: { readonly received: string; readonly resolved: string }, matched: string, by: string): string {
+  const { received, resolved } = paths;
+  const isAsWritten = received.startsWith(matched) && !DOTS.test(received);
+  const rest = (isAsWritten ? received : resolved).slice(matched.length);
   if (rest === "") return by;
   const base = by.endsWith("/") ? by.slice(0, -1) : by;
-  return rest.startsWith("/") ? base + rest : `${base}/${rest}`;
+  return `${base}/${rest.replace(/^\/+/, "")}`;
 }
+
+const DOTS = /\/(?:\.|%2e){1,2}(?:\/|$)/i;

@@ -61,6 +61,8 @@ export interface AttemptEvents {
   answered(answer: Answer): void;
   switched(switched: Switched): void;
   failed(failure: AttemptFailure): void;
+  /** The request cannot be expressed in the endpoint's protocol, a header that may not be repeated for example: the client's fault. */
+  refused(): void;
 }
 
 export interface Attempt {
@@ -190,8 +192,8 @@ class Http2Attempt implements Attempt {
         try {
           this.#send(session.request(headersOf(options), { endStream: options.body === "none" }), options);
         } catch (error) {
-          // The session was closed in the meantime.
-          this.#failed({ reason: String(error), isTimeout: false, isUnsent: true });
+          if (session.closed || session.destroyed) this.#failed({ reason: String(error), isTimeout: false, isUnsent: true });
+          else this.#refused();
         }
       },
       (error: Error) => this.#failed({ reason: error.message, isTimeout: false, isUnsent: true }),
@@ -234,6 +236,11 @@ class Http2Attempt implements Attempt {
       isComplete: () => stream.readableEnded && stream.rstCode === constants.NGHTTP2_NO_ERROR,
       setIdleTimeout: (durationMs) => stream.setTimeout(durationMs),
     });
+  }
+
+  #refused(): void {
+    this.#isOver = true;
+    this.#events.refused();
   }
 
   #failed(failure: AttemptFailure): void {

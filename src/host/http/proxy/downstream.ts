@@ -134,7 +134,7 @@ export class Http1Downstream implements Downstream {
     this.peerAddress = peerOf(request.socket);
     this.bodyBytes = lengthOf(headers["content-length"]);
     this.hasBody = headers["transfer-encoding"] !== undefined || (this.bodyBytes ?? 0) > 0;
-    this.problem = isUpgrade && this.hasBody ? "A request to switch protocols must not have a body" : problem;
+    this.problem = bodyProblem(headers["transfer-encoding"], isUpgrade === true && this.hasBody) ?? problem;
     this.body = request;
     this.out = response;
     this.#clientWaits = clientWaits;
@@ -201,6 +201,12 @@ export class Http1Downstream implements Downstream {
   }
 }
 
+function bodyProblem(coding: string | undefined, isUpgradeWithBody: boolean): string | undefined {
+  // Each side frames its messages itself: of "gzip, chunked", the endpoint would not learn the first.
+  if (coding !== undefined && coding.toLowerCase() !== "chunked") return "The only transfer coding that is supported is chunked";
+  return isUpgradeWithBody ? "A request to switch protocols must not have a body" : undefined;
+}
+
 /** Value of an Upgrade header. */
 export function isHttp2Offer(protocol: string | undefined): boolean {
   return protocol !== undefined && /^h2c?$/i.test(protocol);
@@ -228,6 +234,7 @@ export class UpgradeDownstream extends Http1Downstream {
 export interface Http2Client {
   readonly stream: ServerHttp2Stream;
   readonly headers: IncomingHttpHeaders;
+  readonly isTls: boolean;
 }
 
 export class Http2Downstream implements Downstream {
@@ -237,7 +244,7 @@ export class Http2Downstream implements Downstream {
   readonly path: string;
   readonly query: string;
   readonly problem: string | undefined;
-  readonly isTls = true;
+  readonly isTls: boolean;
   readonly version = "2.0";
   readonly peerAddress: string;
   readonly rawHeaders: readonly string[];
@@ -248,7 +255,7 @@ export class Http2Downstream implements Downstream {
   readonly #headers: IncomingHttpHeaders;
   #trailers: readonly string[] | undefined;
 
-  constructor({ stream, headers }: Http2Client) {
+  constructor({ stream, headers, isTls }: Http2Client) {
     const { host, authority, path, query, problem } = parseTarget(headers[":path"] ?? "", headers[":authority"] ?? headers.host);
     this.method = headers[":method"] ?? "GET";
     this.host = host;
@@ -256,6 +263,7 @@ export class Http2Downstream implements Downstream {
     this.path = path;
     this.query = query;
     this.problem = problem;
+    this.isTls = isTls;
     this.peerAddress = stream.session === undefined ? "" : peerOf(stream.session.socket);
     this.rawHeaders = flatHeaders(headers);
     this.bodyBytes = lengthOf(headers["content-length"]);

@@ -139,6 +139,7 @@ export class Exchange {
       answered: (answer) => this.#answered(answer, endpoint, decision),
       switched: (switched) => this.#switched(switched, endpoint, decision),
       failed: (failure) => this.#failed(failure, endpoint, decision),
+      refused: () => this.#refuse(400),
     };
     const { http1, http2 } = this.#context;
     const isHttp2 = policy.protocol === "h2c" && client.upgrade === undefined;

@@ -1,13 +1,14 @@
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
+import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { becomes } from "../../../testing/becomes.ts";
 import { testServing } from "../../../testing/fixtures/certificates.ts";
-import { ProxyScene, refusingEndpoint, startBackend } from "./testing/proxy-scene.ts";
+import { ProxyScene, refusingEndpoint, startBackend, startHttp2Backend } from "./testing/proxy-scene.ts";
 
 /** Describes the request that it gets. */
 const echo = async () =>
@@ -235,6 +236,20 @@ describe("requests that could be read differently by proxy and endpoint", () => 
     ["a space before the colon", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length : 5\r\n\r\nhello", /^HTTP\/1\.1 400 /],
     ["chunked not last", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked, identity\r\n\r\n0\r\n\r\n", /^HTTP\/1\.1 400 /],
     ["a bare line feed in a header", "GET / HTTP/1.1\r\nHost: a\r\nX: a\nY: b\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
+    [
+      "a folded header",
+      "GET / HTTP/1.1\r\nHost: a\r\nX: a\r\n Transfer-Encoding: chunked\r\nConnection: close\r\n\r\n",
+      /^HTTP\/1\.1 400 /,
+    ],
+    // Node closes the connection at once.
+    ["an unknown coding", "POST / HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: xchunked\r\n\r\n0\r\n\r\n", /^$/],
+    ["a carriage return in a header", "GET / HTTP/1.1\r\nHost: a\r\nX: a\rY: b\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
+    ["a signed length", "POST / HTTP/1.1\r\nHost: a\r\nContent-Length: +5\r\n\r\nhello", /^HTTP\/1\.1 400 /],
+    [
+      "a coding before chunked",
+      "POST / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nTransfer-Encoding: gzip, chunked\r\n\r\n0\r\n\r\n",
+      /^HTTP\/1\.1 400 /,
+    ],
     ["two hosts", "GET / HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n", /^HTTP\/1\.1 400 /],
     ["no host", "GET / HTTP/1.1\r\n\r\n", /^HTTP\/1\.1 400 /],
     ["a host with a path", "GET / HTTP/1.1\r\nHost: a/b\r\nConnection: close\r\n\r\n", /^HTTP\/1\.1 400 /],
@@ -250,6 +265,27 @@ describe("requests that could be read differently by proxy and endpoint", () => 
       await using scene = await ProxyScene.start({ endpoints: [backend.endpoint] });
       match(await scene.raw(bytes), answer);
       equal(backend.sockets.size, 0);
+    });
+  }
+
+  for (const [title, chunks] of [
+    ["a bad size", "zz\r\nhello\r\n0\r\n\r\n"],
+    ["a size with a sign", "+5\r\nhello\r\n0\r\n\r\n"],
+    ["more bytes than their size", "3\r\nhello\r\n0\r\n\r\n"],
+    ["a size beyond 64 bits", "fffffffffffffffff\r\nhello\r\n0\r\n\r\n"],
+    ["a size that ends with a bare line feed", "5\nhello\r\n0\r\n\r\n"],
+  ] as const) {
+    test(`chunks with ${title} end the connection, and no second request reaches the endpoint`, async () => {
+      const seen: (string | undefined)[] = [];
+      await using backend = await startBackend((incoming, response) => {
+        seen.push(incoming.url);
+        incoming.resume().on("end", () => response.end());
+      });
+      await using scene = await ProxyScene.start({ endpoints: [backend.endpoint] });
+      const second = "GET /second HTTP/1.1\r\nHost: a\r\n\r\n";
+      const raw = await scene.raw(`POST /first HTTP/1.1\r\nHost: a\r\nTransfer-Encoding: chunked\r\n\r\n${chunks}${second}`);
+      doesNotMatch(raw, /^HTTP\/1\.1 200 /);
+      equal(seen.includes("/second"), false);
     });
   }
 
@@ -311,11 +347,16 @@ describe("switching protocols", () => {
   });
 });
 
-describe("HTTPS", () => {
-  test("HTTP/2 requests reach endpoints of HTTP/1.1, several at a time on one connection", async () => {
+describe("HTTP/2", () => {
+  for (const isTls of [true, false]) {
+    test(`requests ${isTls ? "with" : "without"} TLS reach endpoints of HTTP/1.1, several at a time on one connection`, () =>
+      sendSeveral(isTls));
+  }
+
+  const sendSeveral = async (isTls: boolean) => {
     await using backend = await echo();
     await using scene = await ProxyScene.start({ endpoints: [backend.endpoint] });
-    const session = scene.http2();
+    const session = scene.http2({ isTls });
     const answers = await Promise.all(
       Array.from({ length: 10 }, async (_, index) => {
         const stream = session.request({ ":method": "POST", ":path": `/${index}`, ":authority": "web.example", cookie: ["a=1", "b=2"] });
@@ -329,10 +370,39 @@ describe("HTTPS", () => {
     );
     for (const [index, { status, url, body, headers }] of answers.entries()) {
       deepEqual([status, url, body, headers["host"], headers["cookie"]], [200, `/${index}`, `body ${index}`, "web.example", "a=1; b=2"]);
-      deepEqual([headers["x-forwarded-proto"], headers["x-forwarded-port"]], ["https", String(scene.httpsPort)]);
+      const [protocol, port] = isTls ? ["https", scene.httpsPort] : ["http", scene.httpPort];
+      deepEqual([headers["x-forwarded-proto"], headers["x-forwarded-port"]], [protocol, String(port)]);
     }
+  };
+
+  test("the preface may come in pieces, and so may a request of HTTP/1.1 that begins like it", async () => {
+    await using backend = await echo();
+    await using scene = await ProxyScene.start({ endpoints: [backend.endpoint] });
+    const answerTo = async (...pieces: readonly string[]) => {
+      const socket = connect(scene.httpPort, "127.0.0.1").setNoDelay(true);
+      for (const piece of pieces) await new Promise((written) => socket.write(piece, "latin1", written));
+      const [bytes] = (await once(socket, "data")) as [Buffer];
+      socket.destroy();
+      return bytes;
+    };
+    match((await answerTo("P", "OST / HTTP/1.1\r\nHost: a\r\nContent-", "Length: 2\r\n\r\n", "ok")).toString(), /^HTTP\/1\.1 200 OK/);
+    const settings = "\0\0\0\x04\0\0\0\0\0";
+    // A frame of type SETTINGS.
+    equal((await answerTo("PR", "I * HTTP/2.0\r\n\r\nSM", `\r\n\r\n${settings}`))[3], 4);
+    match((await answerTo("PRI * HTTP/1.1\r\nHost: a\r\n\r\n")).toString(), /^HTTP\/1\.1 400 /);
   });
 
+  test("a header that HTTP/2 does not repeat is the client's fault, not the endpoint's", async () => {
+    await using backend = await startHttp2Backend();
+    await using scene = await ProxyScene.start({ endpoints: [backend.endpoint, backend.endpoint], policy: { protocol: "h2c" } });
+    const twice = "GET / HTTP/1.1\r\nHost: a\r\nConnection: close\r\nContent-Type: a/b\r\nContent-Type: c/d\r\n\r\n";
+    match(await scene.raw(twice), /^HTTP\/1\.1 400 /);
+    deepEqual(scene.failures, []);
+    equal((await scene.fetch("/")).body, "HTTP/2");
+  });
+});
+
+describe("HTTPS", () => {
   test("the certificate follows the name of the handshake and is exchanged while it runs", async () => {
     await using scene = await ProxyScene.start();
     const [first, second, wildcard] = [testServing(), testServing(), testServing()];

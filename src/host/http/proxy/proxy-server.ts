@@ -1,6 +1,6 @@
 /**
- * The reverse proxy's servers: HTTP/1.1 on one port, HTTP/1.1 and HTTP/2 with TLS on another, certificates chosen by the name in the TLS
- * handshake and exchanged while it runs. Stopping lets running requests finish. Not here: routes and endpoints, which its handler decides
+ * The reverse proxy's servers: HTTP/1.1 and HTTP/2 on one port without TLS and on another with TLS, certificates chosen by the name in the
+ * TLS handshake and exchanged while it runs. Without TLS, clients use HTTP/2 by prior knowledge: their connections begin with its preface. Stopping lets running requests finish. Not here: routes and endpoints, which its handler decides
  * on (contract.ts).
  */
 import { constants, randomBytes } from "node:crypto";
@@ -15,6 +15,7 @@ import * as limit from "../limits.ts";
 import { ListenError } from "../server.ts";
 import type { ProxyEndpoint, ProxyHandler } from "./contract.ts";
 import { Http1Downstream, Http2Downstream, isHttp2Offer, UpgradeDownstream, type Downstream } from "./downstream.ts";
+import { servePreface } from "./http2-preface.ts";
 import { startExchange, type Exchange, type ExchangeContext } from "./exchange.ts";
 import { Http1Pool } from "./http1-pool.ts";
 import { Http2Pool } from "./http2-pool.ts";
@@ -168,6 +169,7 @@ class NodeProxyServer implements ProxyServer {
         upgrade: (upgrade) => this.#start(new UpgradeDownstream({ ...upgrade, isTls })),
       });
     }
+    servePreface(this.#plain, this.#http2);
     // Node's own listener is the last one.
     const serveHttp1 = this.#secure.listeners("secureConnection").at(-1) as (this: SecureServer, socket: TLSSocket) => void;
     this.#secure.off("secureConnection", serveHttp1);
@@ -193,7 +195,7 @@ class NodeProxyServer implements ProxyServer {
       stream.on("close", () => {
         if (--entry.streams === 0) entry.idleSinceMs = performance.now();
       });
-      this.#start(new Http2Downstream({ stream, headers }));
+      this.#start(new Http2Downstream({ stream, headers, isTls: session.encrypted === true }));
     });
   }
 

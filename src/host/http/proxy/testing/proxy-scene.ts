@@ -1,7 +1,7 @@
 /** A proxy on loopback with one route to given endpoints, and requests to it, for tests. */
 import { once } from "node:events";
 import { Agent, createServer, request, type IncomingMessage, type RequestListener, type Server } from "node:http";
-import { connect as connectHttp2, type ClientHttp2Session } from "node:http2";
+import { connect as connectHttp2, createServer as createHttp2Server, type ClientHttp2Session, type ServerHttp2Session } from "node:http2";
 import { connect as connectTcp, type AddressInfo, type Socket } from "node:net";
 import { text } from "node:stream/consumers";
 import { Disposables } from "../../../../base/disposables.ts";
@@ -89,8 +89,10 @@ export class ProxyScene implements AsyncDisposable {
     return text(socket);
   }
 
-  http2(): ClientHttp2Session {
-    const session = connectHttp2(`https://127.0.0.1:${this.httpsPort}`, { rejectUnauthorized: false });
+  /** With TLS, or without by prior knowledge. */
+  http2({ isTls = true } = {}): ClientHttp2Session {
+    const url = isTls ? `https://127.0.0.1:${this.httpsPort}` : `http://127.0.0.1:${this.httpPort}`;
+    const session = connectHttp2(url, { rejectUnauthorized: false });
     this.#owned.defer(() => session.destroy());
     return session;
   }
@@ -133,4 +135,23 @@ export async function refusingEndpoint(): Promise<ProxyEndpoint> {
   const backend = await startBackend(() => {});
   await backend[Symbol.asyncDispose]();
   return backend.endpoint;
+}
+
+/** An endpoint that speaks HTTP/2 without TLS, and says so. */
+export async function startHttp2Backend(): Promise<AsyncDisposable & { readonly endpoint: ProxyEndpoint }> {
+  const sessions = new Set<ServerHttp2Session>();
+  const server = createHttp2Server((_incoming, response) => void response.end("HTTP/2"));
+  server.on("session", (session) => {
+    sessions.add(session);
+    session.on("close", () => sessions.delete(session));
+  });
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    endpoint: { address: "127.0.0.1", port: (server.address() as AddressInfo).port },
+    async [Symbol.asyncDispose]() {
+      for (const session of sessions) session.destroy();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
 }
