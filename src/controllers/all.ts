@@ -35,9 +35,11 @@ import {
 } from "./root-ca-certificate-publisher/root-ca-certificate-publisher-controller.ts";
 import type { Controller } from "./runtime/controller.ts";
 import { serviceAccountController } from "./service-account/service-account-controller.ts";
+import { serviceCidrController } from "./service-cidr/service-cidr-controller.ts";
 import { serviceLoadBalancerController, type LoadBalancerSettings } from "./service-load-balancer/service-load-balancer-controller.ts";
 import { taintEvictionController } from "./taint-eviction/taint-eviction-controller.ts";
 import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
+import { ttlController } from "./ttl/ttl-controller.ts";
 import { volumeAttributesClassProtectionController } from "./volume-attributes-class-protection/volume-attributes-class-protection-controller.ts";
 
 /** Settings of the controllers of a cluster; optional ones have upstream's defaults. */
@@ -64,6 +66,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     certificateSigningRequestSigningController(settings),
     certificateSigningRequestApprovingController,
     certificateSigningRequestCleanerController,
+    ttlController,
     bootstrapSignerController,
     tokenCleanerController,
     nodeIpamController(settings),
@@ -75,5 +78,6 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     persistentVolumeProtectionController,
     volumeAttributesClassProtectionController,
     rootCaCertificatePublisherController(settings),
+    serviceCidrController,
   ];
 }
