@@ -3,7 +3,7 @@
  * exits. The messages are JSON, one per line, through a pipe.
  */
 import { fileExists, readTail } from "../host/files/files.ts";
-import { startSelfDetached, type DetachedSelf } from "../host/processes/detached-self.ts";
+import { startSelfDetached, type DetachedSelf, type SecretInput } from "../host/processes/detached-self.ts";
 import { rotateLogs } from "../host/files/rotating-log.ts";
 import type { Io } from "../cli/framework/command.ts";
 import { ProgramEnded } from "../cli/framework/program-exited.ts";
@@ -23,7 +23,13 @@ export type Report =
 /** Number of last log lines printed if the process exited without an error message. */
 const LOG_TAIL_BYTES = 2_000;
 
-export async function startInBackground({ home: choice }: { readonly home: HomeChoice }, io: Io): Promise<void> {
+export interface BackgroundOptions {
+  readonly home: HomeChoice;
+  /** Part of its command line that other users of the machine must not see. */
+  readonly secret?: SecretInput | undefined;
+}
+
+export async function startInBackground({ home: choice, secret }: BackgroundOptions, io: Io): Promise<void> {
   const home = await prepareHome(choice, io.environment);
   const words = home.commandArguments;
   let [hasBegun, isReady] = [() => {}, () => {}];
@@ -37,7 +43,7 @@ export async function startInBackground({ home: choice }: { readonly home: HomeC
     else if (report.is === "ready") isReady();
     else failure = report;
   };
-  const child = await startBehind(home, onReport);
+  const child = await startBehind(home, onReport, secret);
   const interrupted = new Promise<"interrupted">((resolve) => {
     if (io.signal.aborted) resolve("interrupted");
     io.signal.addEventListener("abort", () => resolve("interrupted"), { once: true });
@@ -59,11 +65,11 @@ export async function startInBackground({ home: choice }: { readonly home: HomeC
   throw new ProgramEnded(outcome === 0 ? 1 : outcome);
 }
 
-async function startBehind(home: ClusterHome, onReport: (text: string) => void): Promise<DetachedSelf> {
+async function startBehind(home: ClusterHome, onReport: (text: string) => void, secret: SecretInput | undefined): Promise<DetachedSelf> {
   try {
     await checkNotRunning(home);
     rotateLogs(home.logFile);
-    const child = await startSelfDetached({ logFile: home.logFile, onReport });
+    const child = await startSelfDetached({ logFile: home.logFile, onReport, ...(secret === undefined ? {} : { secret }) });
     // If the mark cannot be written, the background process cannot write either, and reports it.
     await markStart(home, child.pid).catch(() => undefined);
     return child;

@@ -9,7 +9,7 @@ import { version } from "../base/generated/version.ts";
 import { KUBERNETES_VERSION } from "../apiserver/shared/kubernetes-version.ts";
 import { fileExists } from "../host/files/files.ts";
 import { openLogFile, rotateLogs, type LogFile } from "../host/files/rotating-log.ts";
-import { parentReport } from "../host/processes/detached-self.ts";
+import { parentReport, type SecretInput } from "../host/processes/detached-self.ts";
 import { ourProcess } from "../host/processes/process-identity.ts";
 import type { Io } from "../cli/framework/command.ts";
 import { describeError } from "../cli/framework/dispatch.ts";
@@ -40,6 +40,8 @@ export interface HomeProgram<Started extends StartedInHome> {
   readonly mode: ClusterRecord["mode"];
   /** For progress lines: "cluster", "node". */
   readonly noun: string;
+  /** Part of the command line that a background process does not get in its own. */
+  secret?(): Promise<SecretInput | undefined>;
   /** Rejects if the home belongs to something else. */
   check(held: HeldHome): Promise<void>;
   start(running: RunningHome): Promise<Started>;
@@ -63,7 +65,8 @@ export interface RunIo extends Io {
 /** Runs until cancelled; in the background, until the background process is ready. */
 export async function runInHome<Started extends StartedInHome>(program: HomeProgram<Started>, io: Io): Promise<void> {
   const reportToParent = parentReport();
-  if (program.isDetached && reportToParent === undefined) return startInBackground(program, io);
+  if (program.isDetached && reportToParent === undefined) 
+    return startInBackground({ home: program.home, secret: await io.clock.external(Promise.resolve(program.secret?.())) }, io);
   const report = (said: Report): void => reportToParent?.(JSON.stringify(said));
   const steps = reportSteps({ out: outAndReport(io, report), clock: io.clock });
   let hasHome = false;

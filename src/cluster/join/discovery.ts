@@ -7,6 +7,7 @@ import { configMaps } from "../../api/core/v1/config-map.ts";
 import type { BootstrapTokenParts } from "../../api/core/v1/secret/bootstrap-token.ts";
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import { CLUSTER_INFO } from "../../api/node-joining.ts";
+import { StatusError } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
@@ -66,6 +67,29 @@ async function verifiedInfo(options: DiscoveryOptions, authority: string): Promi
   }
 }
 
+/** "unknown": it does not respond. */
+export type AuthorityCheck = "same" | "another" | "unknown";
+
+/** Whether the server at an address has a certificate of this CA. */
+export async function checkAuthority(
+  server: string,
+  { authority, ...context }: { readonly authority: string } & Pick<DiscoveryOptions, "clock" | "log" | "signal">,
+): Promise<AuthorityCheck> {
+  try {
+    await read({ server, namespace: "default", authority: { text: authority } }, context);
+    return "same";
+  } catch (error) {
+    context.signal.throwIfAborted();
+    if (OF_ANOTHER_AUTHORITY.test((error as Error).message)) return "another";
+    // An error response, such as Forbidden, came over a verified connection.
+    return error instanceof StatusError ? "same" : "unknown";
+  }
+}
+
+/** Messages of OpenSSL and Node, which wrapping errors keep. */
+const OF_ANOTHER_AUTHORITY =
+  /self-signed certificate|unable to verify the first certificate|unable to get (local )?issuer certificate|certificate signature failure/;
+
 async function awaitSigned(options: DiscoveryOptions): Promise<ConfigMap> {
   const { server, token, clock, signal, timeoutMs } = options;
   const giveUpAtMs = clock.monotonic() + timeoutMs;
@@ -103,7 +127,10 @@ async function awaitSigned(options: DiscoveryOptions): Promise<ConfigMap> {
   }
 }
 
-async function read(connection: ConnectionConfig, { clock, log, signal }: DiscoveryOptions): Promise<ConfigMap> {
+async function read(
+  connection: ConnectionConfig,
+  { clock, log, signal }: Pick<DiscoveryOptions, "clock" | "log" | "signal">,
+): Promise<ConfigMap> {
   await using transport = httpsTransport(connection, { clock, log, userAgent: JOIN_AGENT });
   return await createClient(transport).get(configMaps, CLUSTER_INFO, { signal });
 }

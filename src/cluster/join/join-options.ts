@@ -11,6 +11,8 @@ import { chooseHome, newHomeFlags, type HomeChoice } from "../home/home-flags.ts
 import { upFlags } from "../up-flags.ts";
 import { pinExpected } from "./cluster-info.ts";
 
+export const TOKEN_EXPECTED = "a token of the form abcdef.0123456789abcdef";
+
 /** kubeadm's timeout of discovery. */
 const TIMEOUT = "5m0s";
 
@@ -19,13 +21,18 @@ const ownFlags = {
   token: {
     type: "string",
     placeholder: "TOKEN",
-    doc: "Bootstrap token of the cluster (k8ts token create). Not needed once the machine has joined.",
-    expects: (text) => (parseBootstrapToken(text) === undefined ? "a token of the form abcdef.0123456789abcdef" : undefined),
+    doc: "Bootstrap token of the cluster (k8ts token create). Not needed once the machine has joined. All users of this machine can read the arguments of a process: see --token-file.",
+    expects: (text) => (parseBootstrapToken(text) === undefined ? TOKEN_EXPECTED : undefined),
+  },
+  "token-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "File with the bootstrap token, which other users cannot see, unlike --token. - reads standard input.",
   },
   "discovery-token-ca-cert-hash": {
     type: "list",
     placeholder: "sha256:HASH,...",
-    doc: "Hashes of the public keys of acceptable cluster CAs. Required with --token, unless verification of the CA is skipped.",
+    doc: "Hashes of the public keys of acceptable cluster CAs. Required with a token, unless verification of the CA is skipped.",
     expects: pinExpected,
   },
   "discovery-token-unsafe-skip-ca-verification": {
@@ -74,8 +81,10 @@ export interface JoinOptions {
   readonly home: HomeChoice;
   /** Such as https://192.0.2.1:6443. Absent: the one of the last join. */
   readonly server?: string;
-  /** Absent: the stored certificate is used. */
+  /** Neither a token nor its file: the stored certificate is used. */
   readonly token?: BootstrapTokenParts;
+  /** Read when the token is needed (join-token.ts). */
+  readonly tokenFile?: string;
   /** Hashes of acceptable CAs. Empty: not verified. */
   readonly pins: readonly string[];
   readonly nodeName: string;
@@ -98,17 +107,21 @@ export function joinOptions(
   const server = values.address === undefined ? undefined : parseServer(values.address);
   const pins = values["discovery-token-ca-cert-hash"];
   const isUnsafe = values["discovery-token-unsafe-skip-ca-verification"];
+  const hasToken = values.token !== undefined || values["token-file"] !== undefined;
   const problems = [
     ...(home.ok ? [] : home.problems),
     ...(values.address !== undefined && server === undefined
       ? [`ADDRESS must be an address and a port such as 192.0.2.1:6443, is ${JSON.stringify(values.address)}`]
       : []),
-    ...(values.token !== undefined && server === undefined && values.address === undefined
+    ...(values.token !== undefined && values["token-file"] !== undefined
+      ? ["--token and --token-file are mutually exclusive: leave one of them out"]
+      : []),
+    ...(hasToken && server === undefined && values.address === undefined
       ? ["ADDRESS is missing: the address and port of the API server, such as 192.0.2.1:6443"]
       : []),
-    ...(values.token !== undefined && pins.length === 0 && !isUnsafe
+    ...(hasToken && pins.length === 0 && !isUnsafe
       ? [
-          "--discovery-token-ca-cert-hash is required with --token; k8ts token create prints it (or --discovery-token-unsafe-skip-ca-verification)",
+          "--discovery-token-ca-cert-hash is required with a token; k8ts token create prints it (or --discovery-token-unsafe-skip-ca-verification)",
         ]
       : []),
     ...(pins.length > 0 && isUnsafe
@@ -116,7 +129,7 @@ export function joinOptions(
       : []),
   ];
   if (!home.ok || problems.length > 0) return { ok: false, problems };
-  const { token, "node-name": name, "node-ip": nodeIp, "pod-cidr": podCidr, "container-runtime-endpoint": runtimeEndpoint } = values;
+  const { token, "token-file": tokenFile, "node-name": name, "node-ip": nodeIp, "pod-cidr": podCidr, "container-runtime-endpoint": runtimeEndpoint } = values;
   const parts = token === undefined ? undefined : parseBootstrapToken(token);
   return {
     ok: true,
@@ -124,6 +137,7 @@ export function joinOptions(
       home: home.options,
       ...(server === undefined ? {} : { server }),
       ...(parts === undefined ? {} : { token: parts }),
+      ...(tokenFile === undefined ? {} : { tokenFile }),
       pins,
       nodeName: name ?? machineName().toLowerCase(),
       isNamed: name !== undefined,

@@ -1,10 +1,11 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { once } from "node:events";
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { test, type TestContext } from "node:test";
 import { namedNetworkNamespace, ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { BUSYBOX_1, busyboxImage } from "../../testing/fixtures/busybox-image.ts";
+import { becomes } from "../../testing/becomes.ts";
 import { needs, toolPath } from "../../testing/needs.ts";
 import { K8tsMachine } from "../../testing/servers/k8ts-program.ts";
 import { REAL_CLUSTER_NEEDS } from "../../testing/servers/real-cluster.ts";
@@ -29,6 +30,11 @@ async function connectedNamespaces(context: TestContext): Promise<void> {
 async function links({ name }: { readonly name: string }): Promise<readonly string[]> {
   const shown = await namedNetworkNamespace(name).run("ip", ["-oneline", "link", "show"]);
   return shown.split("\n").flatMap((line) => /^\d+: ([^:@\s]+)/.exec(line)?.[1] ?? []);
+}
+
+/** Words, separated by NUL; "" if the process has ended. */
+async function commandLine(pid: number): Promise<string> {
+  return readFile(`/proc/${pid}/cmdline`, "utf8").catch(() => "");
 }
 
 function aPodOn(nodeName: string): object {
@@ -60,7 +66,11 @@ test(
     await cluster.start(["up", "--listen", `${CLUSTER.address}:6443`], /^Ctrl-C stops it$/);
     const command = await succeeds(cluster, "token", "create", "--ttl", "1h");
     match(command, /^k8ts join 192\.0\.2\.1:6443 --token \S+ --discovery-token-ca-cert-hash sha256:\w{64}$/);
-    const first = await machine.start([...command.split(" ").slice(1), "--node-name", "worker"], /^registered node worker /);
+    const started = await succeeds(machine, ...command.split(" ").slice(1), "--node-name", "worker", "--detach");
+    const pid = Number(/^Running in the background as process (\d+);/m.exec(started)?.[1]);
+    const token = /--token (\S+)/.exec(command)?.[1] ?? "none";
+    equal((await commandLine(pid)).includes(token), false);
+    match(await commandLine(pid), /\0--token-file=-\0/);
     await kubectl("wait", "--for=condition=Ready", "node/worker", "--timeout=90s");
     match(
       await kubectl("get", "node", "worker", "-o", "jsonpath={.status.addresses[0].address} {.spec.podCIDR}"),
@@ -77,8 +87,8 @@ test(
     equal(await kubectl("logs", "web"), "I run on worker");
     equal(await kubectl("exec", "web", "--", "hostname"), "web");
 
-    first.child.kill("SIGKILL");
-    await once(first.child, "exit");
+    process.kill(pid, "SIGKILL");
+    await becomes(() => commandLine(pid), "");
     const second = await machine.start(["join"], /^registered node worker /);
     equal(await kubectl("exec", "web", "--", "hostname"), "web");
     equal(await kubectl("get", "pod", "web", "-o", "jsonpath={.status.containerStatuses[0].restartCount}"), "0");

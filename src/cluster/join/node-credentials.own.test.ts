@@ -1,5 +1,5 @@
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
-import { readFile, stat } from "node:fs/promises";
+import { readFile, rm, stat, writeFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import { parsePemCertificates } from "../../api/machinery/x509/certificate.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -10,13 +10,15 @@ import { createJoiningPermissions } from "../../client/create-joining-permission
 import { createClient } from "../../client/rest-client.ts";
 import { makeTemporaryDirectory } from "../../host/files/private-files.ts";
 import { realClock } from "../../host/real-clock.ts";
+import { machineMaker } from "../../pki/certificate-issuer.ts";
+import { makeAuthority } from "../../pki/certificates.ts";
 import { requestCertificate } from "../../kubelet/certificates/request-certificate.ts";
 import { sharedPki } from "../../testing/fixtures/certificates.ts";
 import { startTestApiServer, type TestApiServer } from "../../testing/servers/api-server.ts";
 import { homePaths } from "../home/home-paths.ts";
 import { TOKEN_GROUPS, TOKEN_USAGES, tokenSecret } from "../tokens/bootstrap-tokens.ts";
 import { publicKeyHashes } from "./cluster-info.ts";
-import { connectionOf, joinPaths, readJoin, readPair, writePair } from "./join-files.ts";
+import { connectionOf, joinPaths, readJoin, readPair, writeJoin, writePair } from "./join-files.ts";
 import type { JoinOptions } from "./join-options.ts";
 import { clientRequest, nodeCredentials, type JoinContext } from "./node-credentials.ts";
 import { getNode } from "./node-pod-cidr.ts";
@@ -149,6 +151,81 @@ describe("joining a cluster over HTTPS", () => {
     );
     await nodeCredentials(options({ nodeName: "first" }), joining);
     await rejects(nodeCredentials(options({ nodeName: "second", isNamed: true }), joining), /has already joined https:\S+ as first/);
+  });
+
+  test("a token is read from a file, without which a machine that has joined continues", async () => {
+    await using joining = await context();
+    const tokenFile = `${joining.home.directory}/token`;
+    const { token: _token, ...without } = options({ nodeName: "reading" });
+    await rejects(nodeCredentials({ ...without, tokenFile }, joining), /Cannot read .*token: the file does not exist; set --token-file/);
+    await writeFile(tokenFile, "hunter2");
+    await rejects(
+      nodeCredentials({ ...without, tokenFile }, joining),
+      (error: Error) => /--token-file must have a token of the form/.test(error.message) && !error.message.includes("hunter2"),
+    );
+    await writeFile(tokenFile, `${TOKEN.id}.${TOKEN.secret}\n`);
+    const joined = await nodeCredentials({ ...without, tokenFile }, joining);
+    await rm(tokenFile);
+    deepEqual(await nodeCredentials({ ...without, tokenFile }, joining), joined);
+  });
+
+  test("an expired token is rejected with the remedy", async () => {
+    const expired = { id: "exp1re", secret: "0123456789abcdef" };
+    const settings = { ttlMs: 1, usages: TOKEN_USAGES, groups: TOKEN_GROUPS };
+    const secret = tokenSecret(expired, settings, Date.now() - 60_000);
+    equal((await server.ask("POST", "/api/v1/namespaces/kube-system/secrets", secret)).code, 201);
+    await using joining = await context();
+    await rejects(
+      nodeCredentials(options({ ...AT_ONCE, token: expired }), joining),
+      /is not signed with token exp1re .*the token does not exist or has expired: create one with "k8ts token create"/,
+    );
+  });
+
+  describe("a machine that is a node of another cluster", () => {
+    /** As after a join of a cluster with another CA. */
+    async function joinedElsewhere(joining: JoinContext): Promise<void> {
+      const joined = await nodeCredentials(options({ nodeName: "mover" }), joining);
+      const other = makeAuthority("another", machineMaker.newKey(), machineMaker, Date.now());
+      await writeFile(joinPaths(joining.home).authority, other.certificate);
+      const pair = await readPair(joinPaths(joining.home).client);
+      if (pair === undefined) throw new Error("There is no certificate");
+      await writeJoin(joining.home, { ...joined, server: "https://192.0.2.9:6443", authority: other.certificate }, pair);
+    }
+
+    const refused = /this machine is node mover of another cluster, at https:\/\/192\.0\.2\.9:6443 .*"k8ts reset" first, or .*--data-dir/;
+    const ATTEMPTS: readonly (readonly [what: string, more: () => Partial<JoinOptions>])[] = [
+      ["with a token and the hash of the CA", () => ({})],
+      ["with a token alone", () => ({ pins: [] })],
+    ];
+    for (const [what, more] of ATTEMPTS) {
+      test(`is not joined ${what}, and keeps its certificate`, async () => {
+        await using joining = await context();
+        await joinedElsewhere(joining);
+        const before = await readJoin(joining.home);
+
+        await rejects(nodeCredentials(options({ nodeName: "mover", ...more() }), joining), refused);
+
+        deepEqual(await readJoin(joining.home), before);
+      });
+    }
+
+    test("is not joined by an address alone, which is not stored", async () => {
+      await using joining = await context();
+      await joinedElsewhere(joining);
+      const { token: _token, ...without } = options({ nodeName: "mover", pins: [] });
+
+      await rejects(nodeCredentials(without, joining), refused);
+
+      equal((await readJoin(joining.home))?.server, "https://192.0.2.9:6443");
+    });
+  });
+
+  test("a machine that has joined accepts the command of the same cluster again, also with a token that has expired", async () => {
+    await using joining = await context();
+    const joined = await nodeCredentials(options({ nodeName: "again" }), joining);
+    const expired = { ...TOKEN, id: "zzzzzz" };
+    deepEqual(await nodeCredentials(options({ ...AT_ONCE, nodeName: "again", token: expired }), joining), joined);
+    deepEqual(await nodeCredentials(options({ ...AT_ONCE, nodeName: "again", token: expired, pins: [] }), joining), joined);
   });
 
   test("the name of a Ready node is rejected", async () => {

@@ -16,9 +16,11 @@ import { makeKey } from "../../host/crypto/keys.ts";
 import { requestCertificate, type CertificateRequestOptions } from "../../kubelet/certificates/request-certificate.ts";
 import { firstCertificate, ipBytes } from "../../pki/certificates.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
-import { discoverCluster, JOIN_AGENT } from "./discovery.ts";
+import { publicKeyHashes } from "./cluster-info.ts";
+import { checkAuthority, discoverCluster, JOIN_AGENT } from "./discovery.ts";
 import { readJoin, writeAddress, writeJoin, type StoredJoin } from "./join-files.ts";
 import type { JoinOptions } from "./join-options.ts";
+import { hasToken, readToken } from "./join-token.ts";
 import { getNode } from "./node-pod-cidr.ts";
 
 export interface JoinContext {
@@ -39,8 +41,9 @@ export async function nodeCredentials(options: JoinOptions, context: JoinContext
         `Cannot join as ${options.nodeName}: this machine has already joined ${stored.server} as ${stored.nodeName}; leave --node-name out, ` +
           `or remove that node with "k8ts reset${home.commandArguments}" first`,
       );
+    await checkSameCluster(stored, options, context);
     if (isValid(stored.certificate, clock.now())) return continued(stored, options, context);
-    if (options.token === undefined)
+    if (!hasToken(options))
       throw new Error(
         `Cannot use the client certificate of node ${stored.nodeName}: it has expired; create a token with "k8ts token create" on the ` +
           "cluster and run the join command that it prints",
@@ -49,20 +52,39 @@ export async function nodeCredentials(options: JoinOptions, context: JoinContext
   return bootstrapped({ ...options, ...(stored === undefined ? {} : { nodeName: stored.nodeName }) }, context, stored === undefined);
 }
 
+/** A certificate of another cluster is never used silently, and never replaced: its node still exists there. */
+async function checkSameCluster(stored: StoredJoin, options: JoinOptions, { home, clock, log, signal }: JoinContext): Promise<void> {
+  const { server = stored.server, pins } = options;
+  const hashes = publicKeyHashes(stored.authority);
+  const isPinned = pins.some((pin) => hashes.includes(pin.toLowerCase()));
+  const isSame =
+    pins.length > 0
+      ? isPinned
+      : (server === stored.server && !hasToken(options)) ||
+        (await checkAuthority(server, { authority: stored.authority, clock, log, signal })) !== "another";
+  if (isSame) return;
+  throw new Error(
+    `Cannot join the cluster at ${server}: this machine is node ${stored.nodeName} of another cluster, at ${stored.server} with the CA ` +
+      `${hashes.join(", ")}; delete that Node there and its data here with "k8ts reset${home.commandArguments}" first, or join as a second ` +
+      "node with another --name or --data-dir",
+  );
+}
+
 function isValid(certificate: string, nowMs: number): boolean {
   const { fromMs = Infinity, toMs = -Infinity } = firstCertificate(certificate) ?? {};
   return fromMs <= nowMs && nowMs < toMs;
 }
 
-/** The certificate stays valid if the address of the server changes; that it has the same CA is verified by TLS. */
+/** The certificate stays valid if the address of the server changes. */
 async function continued(stored: StoredJoin, { server = stored.server }: JoinOptions, { home, clock }: JoinContext): Promise<StoredJoin> {
   if (server !== stored.server) await clock.external(writeAddress(home, { nodeName: stored.nodeName, server }));
   return { ...stored, server };
 }
 
 async function bootstrapped(options: JoinOptions, context: JoinContext, isFirst: boolean): Promise<StoredJoin> {
-  const { token, server, pins, nodeName, timeoutMs } = options;
+  const { server, pins, nodeName, timeoutMs } = options;
   const { home, steps, clock, log, signal } = context;
+  const token = await clock.external(readToken(options));
   if (token === undefined || server === undefined)
     throw new Error(
       `Cannot join a cluster: this machine has not joined one yet (${home.directory}); run the command that "k8ts token create" prints on the cluster`,

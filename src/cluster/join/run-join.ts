@@ -6,12 +6,14 @@ import type { ClusterRecord } from "../home/cluster-record.ts";
 import { listenOrExplain } from "../listen-or-explain.ts";
 import { runInHome, type RunningHome } from "../run-home.ts";
 import type { JoinOptions } from "./join-options.ts";
+import { secretInput } from "./join-token.ts";
 import { startJoinedNode, type JoinedNode } from "./start-joined-node.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 
 export async function runJoin(options: JoinOptions, io: Io): Promise<void> {
   await runInHome(
     {
+      secret: () => secretInput(options),
       home: options.home,
       isDetached: options.isDetached,
       mode: "one process",

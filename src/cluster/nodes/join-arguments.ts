@@ -1,8 +1,12 @@
-/** Arguments with which a node on this machine joins the cluster: a bootstrap token of its own, valid for as long as a join may take. */
+/**
+ * Arguments with which a node on this machine joins the cluster: a bootstrap token of its own, valid for as long as a join may take, in a
+ * private file, since all users of the machine can read the arguments of its processes.
+ */
 import { secrets } from "../../api/core/v1/secret.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/client.ts";
 import type { FlagSet, FlagValues } from "../../cli/framework/flags.ts";
+import { writePrivateText } from "../../host/files/private-files.ts";
 import { formatFlagArguments } from "../../cli/framework/format-flags.ts";
 import { networkFlags } from "../../components/network/start-network-components.ts";
 import { publicKeyHashes } from "../join/cluster-info.ts";
@@ -19,18 +23,21 @@ export interface JoinArgumentsOptions {
   /** Of the administrator. */
   readonly client: Client;
   readonly networkValues: FlagValues<FlagSet>;
+  /** Replaced at each call. */
+  readonly tokenFile: string;
   readonly clock: Clock;
 }
 
 export async function joinArguments(options: JoinArgumentsOptions): Promise<readonly string[]> {
-  const { server, authority, client, networkValues, clock } = options;
+  const { server, authority, client, networkValues, tokenFile, clock } = options;
   const token = randomToken();
   const description = "Created by k8ts for a node on this machine";
   const settings = { ttlMs: TOKEN_TTL_MS, usages: TOKEN_USAGES, groups: TOKEN_GROUPS, description };
   await client.create(secrets, tokenSecret(token, settings, clock.now()));
+  await clock.external(writePrivateText(tokenFile, `${token.id}.${token.secret}\n`));
   return [
     `${server.address}:${server.port}`,
-    `--token=${token.id}.${token.secret}`,
+    `--token-file=${tokenFile}`,
     ...publicKeyHashes(authority).map((hash) => `--discovery-token-ca-cert-hash=${hash}`),
     ...formatFlagArguments(networkFlags("node"), networkValues),
   ];

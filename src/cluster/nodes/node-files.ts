@@ -41,6 +41,11 @@ export function nodeHome(home: Place, name: string): string {
   return joinPath(home.nodesDirectory, name, "home");
 }
 
+/** Of the bootstrap token with which it joins. */
+export function nodeTokenFile(home: Place, name: string): string {
+  return joinPath(home.nodesDirectory, name, "token");
+}
+
 /** Of the range of the segment (segment.ts). */
 export function segmentFile({ nodesDirectory }: Place): string {
   return joinPath(nodesDirectory, "segment");

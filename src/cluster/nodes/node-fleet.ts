@@ -22,6 +22,7 @@ import { killNode } from "./clean-up-nodes.ts";
 import {
   freeIndexes,
   nodeHome,
+  nodeTokenFile,
   readObservedNode,
   readWantedNodes,
   removeNodeFiles,
@@ -62,7 +63,7 @@ export interface NodeFleetOptions {
   /** Of the administrator. */
   readonly client: Client;
   /** Arguments of `k8ts join` with which a node joins for the first time. */
-  joinArguments(): Promise<readonly string[]>;
+  joinArguments(tokenFile: string): Promise<readonly string[]>;
   readonly environment: Environment;
   readonly steps: Steps;
   readonly clock: Clock;
@@ -272,7 +273,7 @@ export class NodeFleet implements AsyncDisposable {
       stopWithinMs: STOP_WITHIN_MS,
       words: async () => [
         "join",
-        ...(await this.#options.joinArguments()),
+        ...(await this.#options.joinArguments(nodeTokenFile(home, name))),
         `--node-name=${name}`,
         `--node-ip=${nodeAddress(segment, index)}`,
         `--data-dir=${nodeHome(home, name)}`,

@@ -67,7 +67,7 @@ export async function startFleet(parts: FleetParts, options: UpOptions, context:
   return NodeFleet.start({
     ...{ home, nodeName: options.nodeName, count: options.nodes, clusterCidr: network.clusterCidr, client },
     machineAddress: machineAddress ?? address,
-    joinArguments: () => joinArguments({ server, authority, client, networkValues: options.networkValues, clock }),
+    joinArguments: (tokenFile) => joinArguments({ server, authority, client, networkValues: options.networkValues, tokenFile, clock }),
     ...{ environment, steps, clock, log, signal },
   });
 }

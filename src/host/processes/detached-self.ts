@@ -17,6 +17,14 @@ export interface DetachedSelfOptions {
   readonly logFile: string;
   /** Each report, as a line of text. */
   onReport(line: string): void;
+  readonly secret?: SecretInput;
+}
+
+/** What must not be in the child's command line, which all users of the machine can read: it gets it as standard input instead. */
+export interface SecretInput {
+  readonly text: string;
+  /** The child's arguments, from those of this process. */
+  withoutSecret(words: readonly string[]): readonly string[];
 }
 
 export interface DetachedSelf {
@@ -27,12 +35,13 @@ export interface DetachedSelf {
   letGo(): void;
 }
 
-/** With the same command line and environment. */
-export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptions): Promise<DetachedSelf> {
+/** With the same command line and environment, except for the secret. */
+export async function startSelfDetached({ logFile, onReport, secret }: DetachedSelfOptions): Promise<DetachedSelf> {
   const log = openSync(logFile, "a", PRIVATE_FILE_MODE);
   try {
-    const child = spawn(process.execPath, [...process.execArgv, ...process.argv.slice(1)], {
-      stdio: ["ignore", log, log, "pipe"],
+    const [script = "", ...words] = process.argv.slice(1);
+    const child = spawn(process.execPath, [...process.execArgv, script, ...(secret?.withoutSecret(words) ?? words)], {
+      stdio: [secret === undefined ? "ignore" : "pipe", log, log, "pipe"],
       detached: true,
       env: { ...process.env, [REPORT_VARIABLE]: String(REPORT_DESCRIPTOR) },
     });
@@ -40,6 +49,8 @@ export async function startSelfDetached({ logFile, onReport }: DetachedSelfOptio
       child.once("spawn", resolve);
       child.once("error", (error) => reject(new Error(`Cannot start k8ts in the background: ${error.message}`, { cause: error })));
     });
+    child.stdin?.on("error", () => {}); // It exited before it read the secret, and has reported why.
+    child.stdin?.end(secret?.text);
     const pipe = child.stdio[REPORT_DESCRIPTOR] as Socket;
     // Both, since its last report may still be in the pipe when it has exited.
     const reports = readLines(pipe, onReport);
