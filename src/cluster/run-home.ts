@@ -65,7 +65,7 @@ export interface RunIo extends Io {
 /** Runs until cancelled; in the background, until the background process is ready. */
 export async function runInHome<Started extends StartedInHome>(program: HomeProgram<Started>, io: Io): Promise<void> {
   const reportToParent = parentReport();
-  if (program.isDetached && reportToParent === undefined) 
+  if (program.isDetached && reportToParent === undefined)
     return startInBackground({ home: program.home, secret: await io.clock.external(Promise.resolve(program.secret?.())) }, io);
   const report = (said: Report): void => reportToParent?.(JSON.stringify(said));
   const steps = reportSteps({ out: outAndReport(io, report), clock: io.clock });

@@ -26,7 +26,10 @@ import { podAccessProblem, withPodAccess } from "./pod-access.ts";
 import { markControlPlane } from "./mark-control-plane.ts";
 import { CLUSTER_DOMAIN } from "./machine/cluster-domain.ts";
 import { createJoiningPermissions } from "../client/create-joining-permissions.ts";
+import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
+import { readWantedNodes } from "./nodes/node-files.ts";
+import { renewPodCidrs } from "./renew-pod-cidrs.ts";
 import { tryPublishClusterNetwork } from "./publish-cluster-network.ts";
 import { simulatedFleet } from "../components/simulated-nodes/simulated-fleet.ts";
 import type { Steps } from "../cli/framework/progress.ts";
@@ -80,7 +83,9 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
         nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(options.nodeMonitorGracePeriod) },
       },
       nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
-      ...(startNode === undefined || network === undefined ? {} : { startNode: (node) => startPermittedNode(network, node, startNode) }),
+      ...(startNode === undefined || network === undefined
+        ? {}
+        : { startNode: (node) => startPermittedNode(network, { node, options, context }, startNode) }),
       random: realRandom(),
     }),
   );
@@ -115,11 +120,24 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
 /** The network components of a node read objects as that node, so its permissions come first. */
 async function startPermittedNode(
   network: PodNetworkPart,
-  node: NodeContext,
+  { node, options, context }: { readonly node: NodeContext; readonly options: UpOptions; readonly context: StartClusterContext },
   startNode: (network: PodNetworkPart, node: NodeContext) => Promise<NodePart>,
 ): Promise<NodePart> {
-  await createJoiningPermissions(createClient(node.transportFor(ADMINISTRATOR, K8TS_AGENT)));
+  const client = createClient(node.transportFor(ADMINISTRATOR, K8TS_AGENT));
+  await createJoiningPermissions(client);
+  await renewNodes(client, network, { options, context });
   return startNode(network, node);
+}
+
+/** Nodes of this machine get Pod CIDRs of the current cluster CIDR, before their kubelets start. */
+export async function renewNodes(
+  client: Client,
+  { clusterCidr, podCidr }: PodNetworkPart,
+  { options, context: { held, steps, clock } }: { readonly options: UpOptions; readonly context: StartClusterContext },
+): Promise<void> {
+  if (clusterCidr === undefined || podCidr === undefined) return;
+  const others = (await clock.external(readWantedNodes(held.home))).map(({ name }) => name);
+  await renewPodCidrs({ client, clusterCidr, first: { name: options.nodeName, podCidr }, others, steps });
 }
 
 /** The segment of further nodes on this machine, if there are any. */

@@ -63,7 +63,10 @@ export const upFlags = {
     type: "string",
     placeholder: "NAME",
     doc: "Name of this machine's node. Default: the host name in lower case.",
-    expects: (name) => (NODE_NAME.test(name) && name.length <= 253 ? undefined : 'a name of lower-case letters, digits, "-" and "."'),
+    expects: (name) =>
+      NODE_NAME.test(name) && name.length <= NODE_NAME_LENGTH_MAX
+        ? undefined
+        : `a name of at most ${NODE_NAME_LENGTH_MAX} lower-case letters, digits, "-" and ".", with a letter or digit at both ends`,
   },
   "container-runtime-endpoint": {
     type: "string",
@@ -88,6 +91,8 @@ export const upFlags = {
 export const allUpFlags: typeof upFlags = { ...upFlags, ...networkFlags("cluster") };
 
 /** Valid node names. */
+/** Upstream allows 253, but the kubelet's label kubernetes.io/hostname no more than this. */
+export const NODE_NAME_LENGTH_MAX = 63;
 const NODE_NAME = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** Flags that are not allowed in a file. */

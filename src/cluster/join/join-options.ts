@@ -129,7 +129,14 @@ export function joinOptions(
       : []),
   ];
   if (!home.ok || problems.length > 0) return { ok: false, problems };
-  const { token, "token-file": tokenFile, "node-name": name, "node-ip": nodeIp, "pod-cidr": podCidr, "container-runtime-endpoint": runtimeEndpoint } = values;
+  const {
+    token,
+    "token-file": tokenFile,
+    "node-name": name,
+    "node-ip": nodeIp,
+    "pod-cidr": podCidr,
+    "container-runtime-endpoint": runtimeEndpoint,
+  } = values;
   const parts = token === undefined ? undefined : parseBootstrapToken(token);
   return {
     ok: true,

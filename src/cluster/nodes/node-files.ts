@@ -1,13 +1,16 @@
 /**
  * Files of the further nodes of a cluster on this machine, below `nodes` in its home. Each has a directory with what is wanted of it, which
  * `k8ts node` writes, what the running cluster made of that, and the home of the node itself. Commands and cluster meet only in these files:
- * a command takes effect even if the cluster is restarted meanwhile.
+ * a command takes effect even if the cluster is restarted meanwhile. Names of files beside the nodes' directories are not those of nodes.
  */
 import { readdir } from "node:fs/promises";
 import { fileExists, joinPath, makePrivateDirectory, readWhole } from "../../host/files/files.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
 import { removeTree } from "../../host/files/shared-directory.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { ClusterHome } from "../home/cluster-home.ts";
+import { lockWithRetry } from "../home/lock-with-retry.ts";
+import { NODE_NAME_LENGTH_MAX } from "../up-flags.ts";
 
 export const NODE_STATES = ["running", "disconnected", "paused", "killed", "removed"] as const;
 
@@ -48,7 +51,30 @@ export function nodeTokenFile(home: Place, name: string): string {
 
 /** Of the range of the segment (segment.ts). */
 export function segmentFile({ nodesDirectory }: Place): string {
-  return joinPath(nodesDirectory, "segment");
+  return joinPath(nodesDirectory, ".segment");
+}
+
+/** A holder reads and writes small files; it may be suspended. */
+const LOCKED_WITHIN_MS = 60_000;
+
+/** Runs what reads the wanted nodes and changes them: two commands at once must not choose the same index. */
+export async function whileLocked<T>(home: Place, clock: Clock, work: () => Promise<T>): Promise<T> {
+  const directory = joinPath(home.nodesDirectory, ".lock");
+  await makePrivateDirectory(directory);
+  const attempt = await lockWithRetry(directory, { withinMs: LOCKED_WITHIN_MS, clock });
+  if ("heldBy" in attempt)
+    throw new Error(`Cannot change the nodes of the cluster: ${attempt.heldBy} has been changing them for a minute; end it or try again`);
+  try {
+    return await work();
+  } finally {
+    await attempt.lock.release();
+  }
+}
+
+/** "vm-2" of ("vm", 2); a long name is shortened. */
+export function numberedName(nodeName: string, index: number): string {
+  const suffix = `-${index}`;
+  return `${nodeName.slice(0, NODE_NAME_LENGTH_MAX - suffix.length).replace(/[-.]+$/, "")}${suffix}`;
 }
 
 /** Sorted by index. Directories without a readable file are skipped. */
@@ -73,6 +99,24 @@ export async function readObservedNode(home: Place, name: string): Promise<Obser
 
 export async function writeObservedNode(home: Place, name: string, observed: ObservedNode): Promise<void> {
   await writePrivateText(joinPath(home.nodesDirectory, name, OBSERVED_FILE), `${JSON.stringify(observed, undefined, 2)}\n`);
+}
+
+/** What a change of a node is doing, for the command that waits for it. */
+export interface NodeProgress {
+  readonly generation: number;
+  /** The last line of its output. */
+  readonly line: string;
+}
+
+export async function readNodeProgress(home: Place, name: string): Promise<NodeProgress | undefined> {
+  const value = await readJson(joinPath(home.nodesDirectory, name, PROGRESS_FILE));
+  return isObserved(value) && "line" in value && typeof value.line === "string"
+    ? { generation: value.generation, line: value.line }
+    : undefined;
+}
+
+export async function writeNodeProgress(home: Place, name: string, progress: NodeProgress): Promise<void> {
+  await writePrivateText(joinPath(home.nodesDirectory, name, PROGRESS_FILE), `${JSON.stringify(progress)}\n`);
 }
 
 /** Of a node of which nothing is left on the machine. */
@@ -100,7 +144,8 @@ export const INDEX_MAX = 254;
 
 const WANTED_FILE = "node.json";
 const OBSERVED_FILE = "status.json";
-const CHANGED_FILE = "changed";
+const PROGRESS_FILE = "progress.json";
+const CHANGED_FILE = ".changed";
 
 async function readJson(path: string): Promise<unknown> {
   const bytes = await readWhole(path).catch(() => undefined);

@@ -23,10 +23,13 @@ import {
   freeIndexes,
   nodeHome,
   nodeTokenFile,
+  numberedName,
   readObservedNode,
   readWantedNodes,
   removeNodeFiles,
   segmentFile,
+  whileLocked,
+  writeNodeProgress,
   writeObservedNode,
   writeWantedNode,
   type NodeState,
@@ -44,6 +47,10 @@ import {
   type Segment,
 } from "./segment.ts";
 
+/** Of a join in all. On a busy machine a node needs a minute; one that needs longer has a problem, which its output names. */
+const JOINED_WITHIN_MS = 5 * 60_000;
+/** Of each step of a join: shorter, so that the error names the step. */
+const JOIN_STEP_TIMEOUT = "2m";
 /** Beyond the grace period of its Pods. */
 const STOP_WITHIN_MS = STOP_GRACE_MS + 15_000;
 /** Changes of files that the system does not report. */
@@ -77,15 +84,26 @@ interface RunningNode {
   process?: SupervisedProcess;
 }
 
+/** A change of a node that is under way. Those of different nodes are independent: a slow join does not delay other commands. */
+interface NodeChange {
+  readonly generation: number;
+  /** Aborted when something else is wanted meanwhile. */
+  readonly superseded: AbortController;
+  readonly done: Promise<void>;
+}
+
 export class NodeFleet implements AsyncDisposable {
   readonly #options: NodeFleetOptions;
   readonly #owner: string;
   readonly #running = new Map<string, RunningNode>();
+  readonly #changes = new Map<string, NodeChange>();
   readonly #stopping = new AbortController();
   readonly #listeners: (() => void)[] = [];
   #segment: Segment | undefined;
   #opening: Promise<Segment> | undefined;
-  #wake: () => void = () => {};
+  /** Something may have changed since the files were read. */
+  #isDirty = true;
+  #interrupt: () => void = () => {};
   #following: Promise<void> = Promise.resolve();
 
   /** Resolves when all nodes are registered. One that cannot be started is reported and does not stop the cluster. */
@@ -122,36 +140,51 @@ export class NodeFleet implements AsyncDisposable {
     this.#stopping.abort();
     this.#wake();
     await this.#following;
+    await Promise.all([...this.#changes.values()].map(({ done }) => done));
     await Promise.all([...this.#running.values()].map((node) => this.#stop(node)));
     if (this.#segment !== undefined) await removeSegment(this.#owner);
   }
 
   /** A restart brings back nodes that were cut off, as a reboot of a machine does. */
   async #startAll(): Promise<void> {
-    const { home, nodeName, count, steps, clock } = this.#options;
-    const present = await clock.external(readWantedNodes(home));
+    const { steps, clock } = this.#options;
+    const { due, running } = await clock.external(this.#chooseNodes());
+    if (due.length === 0) return;
+    await steps.step(`started ${running} further ${running === 1 ? "node" : "nodes"}`, async () => {
+      await Promise.all(due.map((node) => this.#begin(node)));
+    });
+  }
+
+  /** Those to start or remove, and how many are to run. */
+  async #chooseNodes(): Promise<{ readonly due: readonly WantedNode[]; readonly running: number }> {
+    const { home, count, clock } = this.#options;
+    if ((count ?? 1) === 1 && (await readWantedNodes(home)).length === 0) return { due: [], running: 0 };
+    return whileLocked(home, clock, () => this.#writeWanted());
+  }
+
+  async #writeWanted(): Promise<{ readonly due: readonly WantedNode[]; readonly running: number }> {
+    const { home, nodeName, count, steps } = this.#options;
+    const present = await readWantedNodes(home);
     const kept = present.filter(({ wanted }) => wanted !== "removed");
     const missing = count === undefined ? 0 : count - 1 - kept.length;
     const added = freeIndexes(present, missing + present.length)
-      .map((index) => ({ name: `${nodeName}-${index}`, index }))
+      .map((index) => ({ name: numberedName(nodeName, index), index }))
       .filter(({ name }) => !present.some((one) => one.name === name))
       .slice(0, Math.max(missing, 0));
     const again = kept
       .slice(0, count === undefined ? undefined : count - 1)
       .map(({ name, index, generation }) => ({ name, index, generation }));
     for (const { name, generation } of kept.slice(again.length)) {
-      await clock.external(writeObservedNode(home, name, { generation, state: "killed" }));
+      await writeObservedNode(home, name, { generation, state: "killed" });
       steps.note(
         `  node ${name} of an earlier start is not started; k8ts node start ${name} starts it, k8ts node remove ${name} deletes it`,
       );
     }
-    for (const node of [...again, ...added]) await clock.external(writeWantedNode(home, { generation: 0, ...node, wanted: "running" }));
-    const all = await clock.external(readWantedNodes(home));
-    const due = all.filter(({ name, wanted }) => wanted === "removed" || [...again, ...added].some((one) => one.name === name));
-    if (due.length === 0) return;
-    await steps.step(`started ${again.length + added.length} further ${again.length + added.length === 1 ? "node" : "nodes"}`, async () => {
-      await Promise.all(due.map((node) => this.#reconcile(node)));
-    });
+    const running = [...again, ...added];
+    for (const node of running) await writeWantedNode(home, { generation: 0, ...node, wanted: "running" });
+    const all = await readWantedNodes(home);
+    const due = all.filter(({ name, wanted }) => wanted === "removed" || running.some((one) => one.name === name));
+    return { due, running: running.length };
   }
 
   /** Until it is stopped. */
@@ -164,12 +197,36 @@ export class NodeFleet implements AsyncDisposable {
       await this.#pause(watcher === undefined ? LOOK_UNWATCHED_MS : LOOK_EVERY_MS);
       if (signal.aborted) break;
       try {
-        const wanted = await clock.external(readWantedNodes(home));
-        await Promise.all(wanted.map(async (node) => ((await this.#isObserved(node)) ? undefined : this.#reconcile(node))));
+        this.#isDirty = false;
+        for (const node of await clock.external(readWantedNodes(home))) await this.#consider(node);
       } catch (error) {
         log.error("Reading the files of nodes failed", { error });
       }
     }
+  }
+
+  async #consider(node: WantedNode): Promise<void> {
+    const current = this.#changes.get(node.name);
+    // Its end wakes this loop.
+    if (current !== undefined) return current.generation === node.generation ? undefined : current.superseded.abort();
+    if (!(await this.#isObserved(node)) && !this.#stopping.signal.aborted) void this.#begin(node);
+  }
+
+  #begin(node: WantedNode): Promise<void> {
+    const superseded = new AbortController();
+    const done = this.#reconcile(node, superseded.signal)
+      .catch((error: unknown) => this.#options.log.error("Writing the state of a node failed", { node: node.name, error }))
+      .finally(() => {
+        this.#changes.delete(node.name);
+        this.#wake();
+      });
+    this.#changes.set(node.name, { generation: node.generation, superseded, done });
+    return done;
+  }
+
+  #wake(): void {
+    this.#isDirty = true;
+    this.#interrupt();
   }
 
   /** Undefined: the system has no watch left (fs.inotify.max_user_watches). */
@@ -187,10 +244,10 @@ export class NodeFleet implements AsyncDisposable {
 
   async #pause(milliseconds: number): Promise<void> {
     const waiting = new AbortController();
-    this.#wake = () => waiting.abort();
-    if (this.#stopping.signal.aborted) return;
+    this.#interrupt = () => waiting.abort();
+    if (this.#isDirty || this.#stopping.signal.aborted) return;
     await this.#options.clock.sleep(milliseconds, waiting.signal).catch(() => undefined);
-    this.#wake = () => {};
+    this.#interrupt = () => {};
   }
 
   /** One that was not started, since fewer nodes are wanted, stays so until it is changed. */
@@ -199,31 +256,40 @@ export class NodeFleet implements AsyncDisposable {
     return observed?.generation === generation;
   }
 
-  async #reconcile(node: WantedNode): Promise<void> {
+  async #reconcile(node: WantedNode, superseded: AbortSignal): Promise<void> {
     const { home, clock, log, steps } = this.#options;
     const { name, generation, wanted } = node;
     let observed: ObservedNode = { generation, state: wanted };
     try {
-      await clock.external(this.#bring(node));
+      await clock.external(this.#bring(node, superseded));
     } catch (error) {
-      if (this.#options.signal.aborted || this.#stopping.signal.aborted) return;
+      if (this.#options.signal.aborted || this.#stopping.signal.aborted || superseded.aborted) return;
       const message = error instanceof Error ? error.message : String(error);
       log.error("Changing a node failed", { node: name, wanted, error });
       steps.note(`  warning: node ${name} is not ${wanted}: ${message}`);
       observed = { generation, state: "failed", error: message };
     }
-    if (wanted === "removed" && observed.state === "removed") await clock.external(removeNodeFiles(home, name));
+    if (wanted === "removed" && observed.state === "removed") await clock.external(this.#removeFiles(node));
     else await clock.external(writeObservedNode(home, name, observed));
     this.#listeners.forEach((listener) => listener());
   }
 
+  /** Unless something else is wanted meanwhile. */
+  async #removeFiles({ name, generation }: WantedNode): Promise<void> {
+    const { home, clock } = this.#options;
+    await whileLocked(home, clock, async () => {
+      const wanted = (await readWantedNodes(home)).find((one) => one.name === name);
+      if (wanted === undefined || wanted.generation === generation) await removeNodeFiles(home, name);
+    });
+  }
+
   /** To the wanted state, from any. */
-  async #bring({ name, index, wanted }: WantedNode): Promise<void> {
+  async #bring({ name, index, wanted, generation }: WantedNode, superseded: AbortSignal): Promise<void> {
     const node = this.#running.get(name) ?? { index, state: "killed" };
     this.#running.set(name, node);
     switch (wanted) {
       case "running":
-        return this.#run(name, node);
+        return this.#run(name, node, { generation, superseded });
       case "disconnected":
         await setNodeLink(this.#owner, index, "down");
         break;
@@ -239,13 +305,47 @@ export class NodeFleet implements AsyncDisposable {
     node.state = wanted;
   }
 
-  async #run(name: string, node: RunningNode): Promise<void> {
+  async #run(
+    name: string,
+    node: RunningNode,
+    { generation, superseded }: { readonly generation: number; readonly superseded: AbortSignal },
+  ): Promise<void> {
     const { machineAddress } = this.#options;
     const segment = await this.#connected();
     await connectNode(segment, { index: node.index, machineAddress });
     node.process?.signal("SIGCONT");
-    node.process ??= await SupervisedProcess.start(this.#processOptions(name, node, segment));
+    node.process ??= await this.#join(name, { node, segment, generation, superseded });
     node.state = "running";
+  }
+
+  /** Resolves when it is registered. */
+  async #join(name: string, { node, segment, generation, superseded }: NodeJoin): Promise<SupervisedProcess> {
+    const { home, clock, log } = this.#options;
+    const late = new AbortController();
+    const joined = new AbortController();
+    let last = "none";
+    let writing = Promise.resolve();
+    const options = this.#processOptions(name, node, segment);
+    void clock.sleep(JOINED_WITHIN_MS, joined.signal).then(
+      () => late.abort(new Error(`it was not registered within ${JOINED_WITHIN_MS / 60_000} minutes; its last output: ${last}`)),
+      () => undefined, // It is, or has failed.
+    );
+    try {
+      return await SupervisedProcess.start({
+        ...options,
+        signal: AbortSignal.any([options.signal, superseded, late.signal]),
+        onLine(line) {
+          if (joined.signal.aborted) return;
+          last = line;
+          writing = writing
+            .then(() => writeNodeProgress(home, name, { generation, line }))
+            .catch((error: unknown) => log.warn("Writing the progress of a node failed", { node: name, error }));
+        },
+      });
+    } finally {
+      joined.abort();
+      await writing;
+    }
   }
 
   /** The segment, created with the first node. After a failure the next node tries again. */
@@ -277,6 +377,7 @@ export class NodeFleet implements AsyncDisposable {
         `--node-name=${name}`,
         `--node-ip=${nodeAddress(segment, index)}`,
         `--data-dir=${nodeHome(home, name)}`,
+        `--timeout=${JOIN_STEP_TIMEOUT}`,
       ],
       report: (line) => steps.note(line),
       onRestarted: () => this.#listeners.forEach((listener) => listener()),
@@ -311,6 +412,13 @@ export class NodeFleet implements AsyncDisposable {
     await process[Symbol.asyncDispose]();
     delete node.process;
   }
+}
+
+interface NodeJoin {
+  readonly node: RunningNode;
+  readonly segment: Segment;
+  readonly generation: number;
+  readonly superseded: AbortSignal;
 }
 
 function processOf(process: ProcessMark | undefined): Pick<RecordedPart, "process"> {

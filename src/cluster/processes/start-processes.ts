@@ -31,6 +31,7 @@ import {
   machineOptions,
   openNodeSegment,
   recordedNode,
+  renewNodes,
   startFurtherNodes,
   tryMarkControlPlane,
   type StartClusterContext,
@@ -103,7 +104,11 @@ export async function startProcesses(
   const nodeStart = { options, context, door, supervise, onChange: common.onRestarted, owner: starting };
   if (network !== undefined) await allowApiServer(network, { serving, url: door.url });
   // The network components of a node read objects as that node.
-  await asAdministrator(nodeStart, (transport) => createJoiningPermissions(createClient(transport)));
+  await asAdministrator(nodeStart, async (transport) => {
+    const client = createClient(transport);
+    await createJoiningPermissions(client);
+    if (network !== undefined) await renewNodes(client, network, { options, context });
+  });
   const started = runtime === undefined || network === undefined ? undefined : await startNode({ runtime, network }, nodeStart);
   const nodes = simulated === 0 ? undefined : await startNodes(simulated, nodeStart);
   const firstNode = started === undefined ? firstSimulated(simulated, nodeStart) : options.nodeName;
