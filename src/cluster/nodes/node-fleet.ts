@@ -51,6 +51,8 @@ import {
 const JOINED_WITHIN_MS = 5 * 60_000;
 /** Of each step of a join: shorter, so that the error names the step. */
 const JOIN_STEP_TIMEOUT = "2m";
+/** Its progress, other than log lines. */
+const STEP = /^ {2}\S/;
 /** Beyond the grace period of its Pods. */
 const STOP_WITHIN_MS = STOP_GRACE_MS + 15_000;
 /** Changes of files that the system does not report. */
@@ -337,6 +339,7 @@ export class NodeFleet implements AsyncDisposable {
         onLine(line) {
           if (joined.signal.aborted) return;
           last = line;
+          if (!STEP.test(line)) return;
           writing = writing
             .then(() => writeNodeProgress(home, name, { generation, line }))
             .catch((error: unknown) => log.warn("Writing the progress of a node failed", { node: name, error }));
