@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { it } from "node:test";
+import { withAnnouncer } from "../api/core/v1/service/announcer.ts";
 import type { Service } from "../api/generated/core/v1.ts";
 import type { EndpointSlice } from "../api/generated/discovery.k8s.io/v1.ts";
 import { ModelComputation } from "./compute-model.ts";
@@ -113,4 +114,16 @@ it("a change of the node's zone applies to all Services", () => {
   assert.deepEqual(used(), ["10.0.0.1"]);
   computation.updateAll({ name: "here", zone: "b" });
   assert.deepEqual(used(), ["10.0.0.2"]);
+});
+
+it("a node announces the load balancer addresses of Services whose condition names it", () => {
+  const { services, computation } = given();
+  const balanced = (node: string) => {
+    const service = aService("a", { type: "LoadBalancer" }, { ingress: [{ ip: "203.0.113.9", ipMode: "VIP" }] });
+    return { ...service, status: { ...service.status, conditions: withAnnouncer(service, { node, nowMs: 0 }) } };
+  };
+  services.set("default/a", balanced("here"));
+  assert.deepEqual(computation.updateAll().announcedIps, ["203.0.113.9"]);
+  services.set("default/a", balanced("there"));
+  assert.deepEqual(computation.update(["default/a"]).announcedIps, []);
 });

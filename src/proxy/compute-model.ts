@@ -28,7 +28,7 @@ export class ModelComputation {
   constructor(source: ModelSource, { node, settings }: { readonly node: NodeTopology; readonly settings: ModelSettings }) {
     this.#source = source;
     this.#node = node;
-    this.#model = { ...settings, servicePorts: new Map(), healthChecks: [] };
+    this.#model = { ...settings, servicePorts: new Map(), healthChecks: [], announcedIps: [] };
   }
 
   get model(): ProxyModel {
@@ -48,19 +48,29 @@ export class ModelComputation {
   /** Recomputes these Services. Returns the same model if nothing changed. */
   update(keys: Iterable<string>): ProxyModel {
     const ports = new PortChanges(this.#model.servicePorts);
-    let healthChanged = false;
+    let [healthChanged, announcedChanged] = [false, false];
     for (const key of keys) {
       const before = this.#computed.get(key);
       const now = computeService(this.#source.service(key), this.#source.slices(key), this.#node);
       if (deepEqual(before ?? { ports: [] }, now)) continue;
       ports.replace(before?.ports ?? [], now.ports);
       healthChanged ||= !deepEqual(before?.healthCheck, now.healthCheck);
+      announcedChanged ||= !deepEqual(before?.announcedIps ?? [], now.announcedIps ?? []);
       if (now.ports.length === 0) this.#computed.delete(key);
       else this.#computed.set(key, now);
     }
     const servicePorts = ports.result();
-    if (servicePorts === this.#model.servicePorts && !healthChanged) return this.#model;
-    return (this.#model = { ...this.#model, servicePorts, ...(healthChanged ? { healthChecks: this.#healthChecks() } : {}) });
+    if (servicePorts === this.#model.servicePorts && !healthChanged && !announcedChanged) return this.#model;
+    return (this.#model = {
+      ...this.#model,
+      servicePorts,
+      ...(healthChanged ? { healthChecks: this.#healthChecks() } : {}),
+      ...(announcedChanged ? { announcedIps: this.#announcedIps() } : {}),
+    });
+  }
+
+  #announcedIps(): readonly string[] {
+    return [...new Set([...this.#computed.values()].flatMap(({ announcedIps }) => announcedIps ?? []))].sort();
   }
 
   #healthChecks(): readonly HealthCheck[] {

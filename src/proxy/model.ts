@@ -21,6 +21,8 @@ export interface ProxyModel {
   readonly nodeIps: readonly string[];
   /** By namespace and name of the Service, sorted. Served by the engine. */
   readonly healthChecks: readonly HealthCheck[];
+  /** Load balancer addresses that this node answers for on its networks, sorted. Announced by the engine. */
+  readonly announcedIps: readonly string[];
 }
 
 /** Answer of a healthCheckNodePort. */

@@ -14,6 +14,7 @@ import type { FlagSet, FlagValues } from "../../cli/framework/flags.ts";
 import { ListenError } from "../../host/http/server.ts";
 import { serveSmallPages, type SmallAnswer } from "../../host/http/small-server.ts";
 import { proxyModes } from "../../proxy/appliers/all.ts";
+import { removeAnnouncedAddresses } from "../../proxy/engine/announced-addresses.ts";
 import { DEFAULT_MODE } from "../../proxy/engine/choose-mode.ts";
 import { startProxy, type Proxy, type ProxyHealth } from "../../proxy/engine/proxy.ts";
 import { parseHttpAddress, startHttpPages } from "../pages/http-pages.ts";
@@ -175,5 +176,6 @@ export const proxy = defineNetworkComponent({
   },
   async cleanUp(owner) {
     for (const mode of proxyModes) await mode.cleanUp(owner);
+    await removeAnnouncedAddresses(owner);
   },
 });

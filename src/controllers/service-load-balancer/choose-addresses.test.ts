@@ -1,5 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { withAnnouncer } from "../../api/core/v1/service/announcer.ts";
 import type { Node, Service } from "../../api/generated/core/v1.ts";
 import { parseCidr, type Cidr } from "../../api/machinery/ip-address.ts";
 import { chooseAddresses, isLoadBalanced, type AddressChoice, type AddressSource } from "./choose-addresses.ts";
@@ -7,37 +8,58 @@ import { chooseAddresses, isLoadBalanced, type AddressChoice, type AddressSource
 const node = (
   name: string,
   address: string,
-  { ready = true, labels = {} }: { ready?: boolean; labels?: Record<string, string> } = {},
+  { ready = true, labels = {}, since }: { ready?: boolean; labels?: Record<string, string>; since?: string } = {},
 ): Node => ({
   apiVersion: "v1",
   kind: "Node",
   metadata: { name, labels },
   status: {
     addresses: [{ type: "InternalIP", address }],
-    conditions: [{ type: "Ready", status: ready ? "True" : "False" }],
+    conditions: [{ type: "Ready", status: ready ? "True" : "False", ...(since === undefined ? {} : { lastTransitionTime: since }) }],
   },
 });
 
 const service = (
   name: string,
   port: number,
-  more: { ip?: string; requested?: string; created?: string; class?: string } = {},
+  more: { ip?: string; requested?: string; created?: string; class?: string; held?: number; announcer?: string } = {},
 ): Service => ({
   apiVersion: "v1",
   kind: "Service",
-  metadata: { name, namespace: "default", creationTimestamp: more.created ?? "2026-01-01T00:00:00Z" },
+  metadata: {
+    name,
+    namespace: "default",
+    creationTimestamp: more.created ?? "2026-01-01T00:00:00Z",
+  },
   spec: {
     type: "LoadBalancer",
     ports: [{ port, protocol: "TCP" }],
     ...(more.requested === undefined ? {} : { loadBalancerIP: more.requested }),
     ...(more.class === undefined ? {} : { loadBalancerClass: more.class }),
   },
-  ...(more.ip === undefined ? {} : { status: { loadBalancer: { ingress: [{ ip: more.ip }] } } }),
+  ...(more.ip === undefined
+    ? {}
+    : {
+        status: {
+          ...(more.announcer === undefined
+            ? {}
+            : { conditions: withAnnouncer({ apiVersion: "v1", kind: "Service", metadata: { name } }, { node: more.announcer, nowMs: 0 }) }),
+          loadBalancer: {
+            ingress: [{ ip: more.ip, ...(more.held === undefined ? {} : { ports: [{ port: more.held, protocol: "TCP" as const }] }) }],
+          },
+        },
+      }),
 });
 
 const range = parseCidr("203.0.113.8/31") as Cidr;
 const [first, second] = [node("a", "192.0.2.1"), node("b", "192.0.2.2")];
+const small = parseCidr("203.0.113.8/30") as Cidr;
+const NOW_MS = Date.parse("2026-03-01T00:01:00Z");
 const chosen = (...addresses: string[]): AddressChoice => ({ is: "chosen", addresses });
+const announced = (address: string, announcedBy: string): AddressChoice => ({ is: "chosen", addresses: [address], announcedBy });
+const taken = () => "process 7 (sshd)";
+const down = (since: string) => node("b", "192.0.2.2", { ready: false, since });
+const many = Array.from({ length: 70 }, (_, index) => node(`n${index + 10}`, `192.0.2.${index + 10}`));
 const none = (why: string, mayChange = false): AddressChoice => ({ is: "none", why, mayChange });
 
 const cases: readonly [title: string, Service, Partial<AddressSource>, AddressChoice][] = [
@@ -115,13 +137,96 @@ const cases: readonly [title: string, Service, Partial<AddressSource>, AddressCh
     "an exhausted range is reported",
     service("web", 80),
     { range, others: [service("one", 80, { ip: "203.0.113.8" }), service("two", 80, { ip: "203.0.113.9" })] },
-    none("all addresses of --load-balancer-range are in use for these ports"),
+    none(
+      "all addresses of --load-balancer-range 203.0.113.8/31 are in use for these ports; delete a Service of type LoadBalancer or set a larger range",
+    ),
+  ],
+  ["a range does not give its network address", service("web", 80), { range: small }, chosen("203.0.113.9")],
+  [
+    "a range does not give its broadcast address",
+    service("web", 80),
+    { range: small, others: [service("one", 80, { ip: "203.0.113.9" }), service("two", 80, { ip: "203.0.113.10" })] },
+    none(
+      "all addresses of --load-balancer-range 203.0.113.8/30 are in use for these ports; delete a Service of type LoadBalancer or set a larger range",
+    ),
+  ],
+  [
+    "a requested broadcast address is refused",
+    service("web", 80, { requested: "203.0.113.11" }),
+    { range: small },
+    none("loadBalancerIP 203.0.113.11 is the network or broadcast address of --load-balancer-range"),
+  ],
+  [
+    "a range does not give a node's address",
+    service("web", 80),
+    { range: small, nodes: [node("a", "203.0.113.9")] },
+    announced("203.0.113.10", "a"),
+  ],
+  [
+    "addresses of a range are spread over the ready nodes",
+    service("web", 80),
+    { range, nodes: [first, second] },
+    announced("203.0.113.8", "a"),
+  ],
+  [
+    "the node that announces an address stays the one while it is ready",
+    service("web", 80, { ip: "203.0.113.8", announcer: "b" }),
+    { range, nodes: [first, second] },
+    announced("203.0.113.8", "b"),
+  ],
+  [
+    "another node announces the address of one that is not ready",
+    service("web", 80, { ip: "203.0.113.8", announcer: "b" }),
+    { range, nodes: [first, down("2026-03-01T00:00:59Z")] },
+    announced("203.0.113.8", "a"),
+  ],
+  [
+    "without a ready node the last one announces the address",
+    service("web", 80, { ip: "203.0.113.8", announcer: "b" }),
+    { range, nodes: [down("2026-03-01T00:00:59Z")] },
+    announced("203.0.113.8", "b"),
+  ],
+  [
+    "a node that is briefly not ready keeps its address, which is checked again",
+    service("web", 80, { ip: "192.0.2.2" }),
+    { nodes: [first, down("2026-03-01T00:00:20Z")] },
+    { is: "chosen", addresses: ["192.0.2.1", "192.0.2.2"], recheckMs: 20_000 },
+  ],
+  [
+    "a node that is not ready for longer loses its address to others",
+    service("web", 80, { ip: "192.0.2.2" }),
+    { nodes: [first, down("2026-03-01T00:00:00Z")] },
+    chosen("192.0.2.1"),
+  ],
+  [
+    "the only node keeps its address while it is not ready",
+    service("web", 80, { ip: "192.0.2.2" }),
+    { nodes: [down("2026-01-01T00:00:00Z")] },
+    chosen("192.0.2.2"),
+  ],
+  [
+    "a port that a process binds later is kept",
+    service("web", 22, { ip: "192.0.2.1", held: 22 }),
+    { nodes: [first], portUser: taken },
+    chosen("192.0.2.1"),
+  ],
+  [
+    "a new port of a Service with an address must be free",
+    service("web", 22, { ip: "192.0.2.1", held: 80 }),
+    { nodes: [first], portUser: taken },
+    none("port 22/TCP of 192.0.2.1 is in use by process 7 (sshd)", true),
+  ],
+  [
+    "of very many nodes 64 are enough, and the present one stays",
+    service("web", 80, { ip: "192.0.2.79" }),
+    { nodes: many },
+    chosen(...Array.from({ length: 63 }, (_, index) => `192.0.2.${index + 10}`), "192.0.2.79"),
   ],
 ];
 
 describe("load balancer addresses", () => {
   for (const [title, wanted, source, expected] of cases)
-    test(title, () => deepEqual(chooseAddresses(wanted, { nodes: [], others: [], ...source }), expected));
+    test(title, () => deepEqual(chooseAddresses(wanted, { nodes: [], others: [], nowMs: NOW_MS, ...source }), expected));
 });
 
 test("only Services of type LoadBalancer without another class are load-balanced", () => {

@@ -2,6 +2,7 @@
  * What one Service is on this node: a ServicePort per port and family, and its health check. Upstream's rules (pkg/proxy/serviceport.go,
  * endpointslicecache.go). Pure. Not here: which endpoints are usable (usable-endpoints.ts).
  */
+import { announcerOf } from "../../api/core/v1/service/announcer.ts";
 import type { Service, ServicePort as ApiServicePort } from "../../api/generated/core/v1.ts";
 import type { EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
 import { formatCidr, formatIp, networkOf, parseSloppyCidr, parseSloppyIp } from "../../api/machinery/ip-address.ts";
@@ -20,6 +21,8 @@ const AFFINITY_SECONDS_DEFAULT = 10_800;
 export interface ComputedService {
   readonly ports: readonly ServicePort[];
   readonly healthCheck?: HealthCheck;
+  /** Load balancer addresses that this node answers for. */
+  readonly announcedIps?: readonly string[];
 }
 
 const NOTHING: ComputedService = { ports: [] };
@@ -34,9 +37,10 @@ export function computeService(service: Service | undefined, slices: readonly En
   const ports = families.flatMap((family) => (spec.ports ?? []).map((port) => servicePort(service, port, family, node)));
   const [primary] = families;
   const port = healthCheckPort(service);
-  if (primary === undefined || port === undefined) return { ports };
+  const announced = announcerOf(service) === node.name ? { announcedIps: [...new Set(ports.flatMap((one) => one.loadBalancerIps))] } : {};
+  if (primary === undefined || port === undefined) return { ports, ...announced };
   const { namespace = "", name } = service.metadata;
-  return { ports, healthCheck: { namespace, name, port, localEndpoints: countLocal(primary.endpoints, node) } };
+  return { ports, ...announced, healthCheck: { namespace, name, port, localEndpoints: countLocal(primary.endpoints, node) } };
 }
 
 interface FamilyInput {

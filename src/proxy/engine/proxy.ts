@@ -20,6 +20,7 @@ import type { Applier, ApplierOptions, IntactCheck, ProxyMode } from "../applier
 import type { ModelSettings } from "../compute-model.ts";
 import { listenAddresses } from "../listen-addresses.ts";
 import type { HealthCheck, ProxyModel } from "../model.ts";
+import { AnnouncedAddresses } from "./announced-addresses.ts";
 import { enableBridgeNetfilter } from "./bridge-netfilter.ts";
 import { cleanUpOtherModes, openMode } from "./choose-mode.ts";
 import { Conntrack } from "./conntrack.ts";
@@ -93,6 +94,7 @@ export class Proxy implements AsyncDisposable {
   readonly #applier: Applier;
   readonly #feed: ModelFeed;
   readonly #conntrack: Conntrack;
+  readonly #announced: AnnouncedAddresses;
   readonly #healthChecks: HealthCheckServers;
   readonly #events: EventRecorder;
   readonly #stop = new AbortController();
@@ -124,6 +126,7 @@ export class Proxy implements AsyncDisposable {
       api: "events.k8s.io",
     });
     this.#conntrack = new Conntrack({ namespace, log, warn });
+    this.#announced = new AnnouncedAddresses(options);
     const hosts = ([4, 6] as const).flatMap((family) => listenAddresses(family, settings.nodePortAddresses, localAddresses()));
     this.#healthChecks = new HealthCheckServers({
       ...{ hosts, clock, random, log, isHealthy: () => this.health.isHealthy },
@@ -238,6 +241,7 @@ export class Proxy implements AsyncDisposable {
     if (model !== this.#lastApplied || this.#conntrack.isPending) await clock.external(this.#conntrack.cleanUp(model));
     this.#lastApplied = model;
     await clock.external(this.#healthChecks.update(model.healthChecks));
+    await clock.external(this.#announced.update(model.announcedIps));
   }
 
   /** A check that fails says nothing about the rules; the next one may. */

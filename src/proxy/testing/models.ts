@@ -11,6 +11,7 @@ export function aModel(ports: readonly ServicePort[], more: Partial<Omit<ProxyMo
     podCidrs: [],
     nodeIps: [],
     healthChecks: [],
+    announcedIps: [],
     ...more,
   };
 }

@@ -304,7 +304,7 @@ export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
   `,
   "system:controller:service-controller": `
     events, events.events.k8s.io: create update patch
-    nodes: list watch
+    ingresses.networking.k8s.io, nodes, pods: list watch
     services: get list watch
     services/status: update patch
   `,

@@ -155,7 +155,9 @@ const NETWORK_CONTROLLERS = [
   controller("service-controller", [
     may(...READ).of(CORE, "services"),
     may(...CHANGE).of(CORE, "services/status"),
-    may(...FOLLOW).of(CORE, "nodes"),
+    // Pods and Ingresses: ports of nodes that a load balancer must not take over. Upstream's needs only nodes.
+    may(...FOLLOW).of(CORE, "nodes", "pods"),
+    may(...FOLLOW).of(NETWORKING, "ingresses"),
     RECORD_EVENTS,
   ]),
 ];
