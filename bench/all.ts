@@ -7,6 +7,7 @@ import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { gate } from "./gate/gate.ts";
+import { networkApp } from "./network/app.ts";
 import { networkDns } from "./network/dns.ts";
 import { ingressRequests } from "./network/ingress.ts";
 import { networkServiceChanges } from "./network/service-changes.ts";
@@ -30,6 +31,7 @@ export const all: readonly Benchmark[] = [
   gate,
   controllers,
   ...schedulerBenchmarks,
+  networkApp,
   networkDns,
   ingressRequests,
   networkServiceChanges,
