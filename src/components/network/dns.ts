@@ -15,7 +15,7 @@ import { defineNetworkComponent } from "./network-component.ts";
 
 export const DNS_AGENT = "k8ts-dns";
 
-/** The server answers before, but a Pod that starts now would get SERVFAIL for names of the cluster. */
+/** The server answers before, but a Pod would get SERVFAIL for names of the cluster: only then it becomes an endpoint of kube-dns. */
 const READY_TIMEOUT_MS = 10_000;
 const READY_POLL_MS = 5;
 
@@ -41,13 +41,14 @@ export const dns = defineNetworkComponent({
       }),
     );
     const metricsPort = await startDnsPages(server, starting);
-    if (clusterDns !== undefined) {
-      const endpoint = { instance: network.nodeName, nodeName: network.nodeName, address: host, port: server.port, metricsPort };
-      const kept = starting.use(keepDnsService({ transport: administrator, clusterIp: clusterDns, endpoint, clock, random, log, warn }));
-      await kept.attempted;
-    }
     const deadlineMs = clock.monotonic() + READY_TIMEOUT_MS;
     while (!server.isReady && clock.monotonic() < deadlineMs) await clock.sleep(READY_POLL_MS);
+    if (clusterDns !== undefined) {
+      const endpoint = { instance: network.nodeName, nodeName: network.nodeName, address: host, port: server.port, metricsPort };
+      const isReady = () => server.isReady;
+      const keeping = { transport: administrator, clusterIp: clusterDns, endpoint, isReady, clock, random, log, warn };
+      await starting.use(keepDnsService(keeping)).attempted;
+    }
     const owned = starting.move();
     return {
       description: `${clusterDns === undefined ? "" : `${clusterDns} on `}${host}:${server.port}`,

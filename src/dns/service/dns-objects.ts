@@ -81,10 +81,13 @@ export interface DnsEndpoint {
   readonly port: number;
   /** Absent: no metrics are served. */
   readonly metricsPort?: number | undefined;
+  /** False until the first sync: names of the cluster are not known. */
+  readonly isReady: boolean;
 }
 
 /** Owned by the Service: deleted with it. */
-export function dnsSlice({ instance, nodeName, address, port, metricsPort }: DnsEndpoint, service: Service): Draft<EndpointSlice> {
+export function dnsSlice(endpoint: DnsEndpoint, service: Service): Draft<EndpointSlice> {
+  const { instance, nodeName, address, port, metricsPort, isReady } = endpoint;
   const { name, uid = "" } = service.metadata;
   return {
     apiVersion: "discovery.k8s.io/v1",
@@ -95,7 +98,7 @@ export function dnsSlice({ instance, nodeName, address, port, metricsPort }: Dns
       ownerReferences: [{ apiVersion: "v1", kind: "Service", name, uid, controller: true, blockOwnerDeletion: true }],
     },
     addressType: address.includes(":") ? "IPv6" : "IPv4",
-    endpoints: [{ addresses: [address], conditions: { ready: true, serving: true, terminating: false }, nodeName }],
+    endpoints: [{ addresses: [address], conditions: { ready: isReady, serving: isReady, terminating: false }, nodeName }],
     ports: [
       { name: "dns", protocol: "UDP", port },
       { name: "dns-tcp", protocol: "TCP", port },

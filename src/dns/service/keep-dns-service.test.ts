@@ -11,12 +11,13 @@ import { createDnsIdentity, keepDnsService } from "./keep-dns-service.ts";
 const KEY = { namespace: "kube-system", name: "kube-dns" };
 const SLICE = { namespace: "kube-system", name: "kube-dns-node-1" };
 
-async function keep(cluster: Given, { node = "node-1", address = "10.244.0.1" } = {}) {
+async function keep(cluster: Given, { node = "node-1", address = "10.244.0.1", isReady = (): boolean => true } = {}) {
   const warnings: string[] = [];
   const kept = keepDnsService({
     transport: cluster.server.transport(),
     clusterIp: "10.96.0.10",
     endpoint: { instance: node, nodeName: node, address, port: 53, metricsPort: 9153 },
+    isReady,
     ...{ clock: cluster.clock, random: seededRandom(1), log: silentLogger },
     warn: (message) => void warnings.push(message),
   });
@@ -37,6 +38,17 @@ test("the Service kube-dns has its usual address and ports, and an EndpointSlice
     [slice.endpoints?.[0]?.addresses, slice.ports?.map(({ name, port }) => `${name} ${port}`), slice.metadata.ownerReferences?.[0]?.name],
     [["10.244.0.1"], ["dns 53", "dns-tcp 53", "metrics 9153"], "kube-dns"],
   );
+});
+
+test("the EndpointSlice says that the server is not ready until its first sync", async () => {
+  await using cluster = await given();
+  let isReady = false;
+  await using _kept = await keep(cluster, { isReady: () => isReady });
+  const conditions = async () => (await cluster.client.get(endpointSlices, SLICE)).endpoints?.[0]?.conditions;
+  deepEqual(await conditions(), { ready: false, serving: false, terminating: false });
+  isReady = true;
+  await cluster.clock.advance(1_000);
+  deepEqual(await conditions(), { ready: true, serving: true, terminating: false });
 });
 
 test("what is deleted or changed is created and corrected again", async () => {

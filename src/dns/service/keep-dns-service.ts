@@ -37,6 +37,9 @@ import {
 const RETRY_MIN_MS = 100;
 const RETRY_MAX_MS = 10_000;
 
+/** Interval at which a server that was not ready is checked again. */
+const READY_POLL_MS = 50;
+
 const FIELD_MANAGER = "k8ts-dns";
 
 /** Creates the identity of the DNS server and its permissions, if they are missing. Existing ones are the administrator's to change. */
@@ -59,7 +62,9 @@ export interface KeepDnsServiceOptions {
   /** May create and update Services and EndpointSlices of kube-system. */
   readonly transport: Transport;
   readonly clusterIp: string;
-  readonly endpoint: DnsEndpoint;
+  readonly endpoint: Omit<DnsEndpoint, "isReady">;
+  /** Whether the server can answer; once it can, it stays so. Until then the EndpointSlice says that it is not ready. */
+  isReady(): boolean;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -108,10 +113,12 @@ async function keep(client: Client, { options, wake, attempted, signal }: Keepin
   let hasWarned = false;
   while (!signal.aborted) {
     try {
-      await reconcile(client, options);
+      const isReady = options.isReady();
+      await reconcile(client, options, isReady);
       delays.reset();
       attempted();
-      await wake.wait();
+      if (isReady) await wake.wait();
+      else await untilReady(options, signal);
     } catch (error) {
       if (signal.aborted) return attempted();
       log.warn("Keeping the Service kube-system/kube-dns failed", { error });
@@ -124,9 +131,13 @@ async function keep(client: Client, { options, wake, attempted, signal }: Keepin
   attempted();
 }
 
-async function reconcile(client: Client, { clusterIp, endpoint, log, warn }: KeepDnsServiceOptions): Promise<void> {
+async function untilReady({ isReady, clock }: KeepDnsServiceOptions, signal: AbortSignal): Promise<void> {
+  while (!isReady() && !signal.aborted) await clock.sleep(READY_POLL_MS, signal).catch(() => undefined);
+}
+
+async function reconcile(client: Client, { clusterIp, endpoint, log, warn }: KeepDnsServiceOptions, isReady: boolean): Promise<void> {
   const service = (await find(client, services, DNS_SERVICE_KEY)) ?? (await client.create(services, dnsService(clusterIp)));
-  const draft = dnsSlice(endpoint, service);
+  const draft = dnsSlice({ ...endpoint, isReady }, service);
   const key = { namespace: DNS_SERVICE_KEY.namespace, name: draft.metadata.name ?? "" };
   const slice = await find(client, endpointSlices, key);
   if (isForeign(service)) {

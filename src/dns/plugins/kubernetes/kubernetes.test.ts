@@ -4,7 +4,7 @@ import { namespaces } from "../../../api/core/v1/namespace.ts";
 import { services } from "../../../api/core/v1/service.ts";
 import { endpointSlices } from "../../../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import type { EndpointSlice } from "../../../api/generated/discovery.k8s.io/v1.ts";
-import { given, type Given } from "../../../testing/given.ts";
+import { givenWith, type Given } from "../../../testing/given.ts";
 import { failure } from "../../answers.ts";
 import type { DnsAnswer, PluginContext, RunningPlugin } from "../../plugin.ts";
 import { answerText, pluginContext, query, type TypeName } from "../../testing/plugin-context.ts";
@@ -44,6 +44,7 @@ const OBJECTS = [
     ],
   }),
   service("unnamed", { clusterIP: "10.96.0.21", ports: [{ port: 80 }] }),
+  service("dual", { clusterIPs: ["10.96.0.22", "2001:db8:1::22"], clusterIP: "10.96.0.22", ipFamilyPolicy: "RequireDualStack" }),
   service("db", { clusterIP: "None" }),
   service("none-ready", { clusterIP: "None" }),
   service("early", { clusterIP: "None", publishNotReadyAddresses: true }),
@@ -74,7 +75,7 @@ const changes: string[] = [];
 const example = addressRecord({ name: "www.example.com", ttlSeconds: 60, bytes: new Uint8Array([192, 0, 2, 53]) });
 
 before(async () => {
-  cluster = await given(...OBJECTS);
+  cluster = await givenWith({ config: { serviceClusterIpRange: "10.96.0.0/16,2001:db8:1::/112" } }, ...OBJECTS);
   const resolve: PluginContext["resolve"] = (name, type, from) => {
     const answers = name === "www.example.com" && type === TYPE.A ? [example] : undefined;
     if (answers !== undefined) return Promise.resolve({ ...failure(RCODE.NOERROR), answers });
@@ -109,6 +110,8 @@ describe("records", () => {
     ["dns-version", "A", `NOERROR${SOA}`],
     ["web.shop.svc", "A", "NOERROR web.shop.svc.cluster.local 5 A 10.96.0.20"],
     ["web.shop.svc", "AAAA", `NOERROR${SOA}`],
+    ["dual.shop.svc", "A", "NOERROR dual.shop.svc.cluster.local 5 A 10.96.0.22"],
+    ["dual.shop.svc", "AAAA", "NOERROR dual.shop.svc.cluster.local 5 AAAA 20010db8000100000000000000000022"],
     ["web.shop.svc", "TXT", `NOERROR${SOA}`],
     ["10-244-0-7.web.shop.svc", "A", "NOERROR 10-244-0-7.web.shop.svc.cluster.local 5 A 10.244.0.7"],
     [
