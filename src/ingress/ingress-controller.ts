@@ -53,8 +53,11 @@ export interface IngressControllerOptions {
 }
 
 export interface IngressController extends AsyncDisposable {
-  /** In use while an Ingress exists. */
+  /** In use while an Ingress exists. Others may be used the next time. */
   readonly ports: Ports;
+  readonly isListening: boolean;
+  /** Registers the only listener, which is called after `ports` or `isListening` changed. */
+  onPortsChange(listener: () => void): void;
   metrics(): readonly (Family | HistogramFamily)[];
 }
 
@@ -103,6 +106,7 @@ class RunningController implements IngressController {
   /** Messages of the last events, by uid of the Ingress: an event is emitted when something is wrong in a new way. */
   #reported = new Map<string, readonly string[]>();
   #workers: readonly Promise<void>[] = [];
+  #portsChanged = () => {};
 
   constructor(options: IngressControllerOptions) {
     const { transport, clock, random, log, addresses, ports: wanted, host, defaultCertificate, accessLog } = options;
@@ -123,11 +127,27 @@ class RunningController implements IngressController {
     });
     this.#secrets = new CertificateSecrets(this.#informers, () => this.#queue.add(CERTIFICATES));
     const isTaken = (port: number) => isLoadBalancerPort(this.#informers.of(services).list(), addresses, port);
-    this.#listeners = new Listeners({ handler: this.#handler, defaultCertificate, host, wanted, isTaken, log });
+    this.#listeners = new Listeners({
+      handler: this.#handler,
+      defaultCertificate,
+      host,
+      wanted,
+      isTaken,
+      onChange: () => this.#portsChanged(),
+      log,
+    });
   }
 
   get ports(): Ports {
     return this.#listeners.ports;
+  }
+
+  get isListening(): boolean {
+    return this.#listeners.server !== undefined;
+  }
+
+  onPortsChange(listener: () => void): void {
+    this.#portsChanged = listener;
   }
 
   async start(): Promise<void> {

@@ -25,6 +25,8 @@ export interface ListenersOptions {
   readonly wanted: Ports;
   /** True if something that is not a process of this machine has it. */
   isTaken(port: number): boolean;
+  /** Called after it started or stopped to listen. */
+  onChange(): void;
   readonly log: Logger;
 }
 
@@ -62,6 +64,7 @@ export class Listeners implements AsyncDisposable {
     }
     this.#server = server;
     log.info("Listening", { ...this.#ports });
+    this.#options.onChange();
   }
 
   async #listen(server: ProxyServer, protocol: "http" | "https"): Promise<number> {
@@ -81,8 +84,10 @@ export class Listeners implements AsyncDisposable {
   /** Running requests finish. */
   async stop(): Promise<void> {
     const server = this.#server;
+    if (server === undefined) return;
     this.#server = undefined;
-    await server?.[Symbol.asyncDispose]();
+    this.#options.onChange();
+    await server[Symbol.asyncDispose]();
   }
 
   useCertificates(certificates: ProxyCertificates): void {

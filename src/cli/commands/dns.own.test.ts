@@ -1,4 +1,4 @@
-import { equal, match } from "node:assert/strict";
+import { equal, match, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { ask } from "../../dns/testing/dns-client.ts";
 import { becomes } from "../../testing/becomes.ts";
@@ -31,3 +31,24 @@ test("`k8ts dns` rejects unknown plugins and upstreams that are not addresses", 
   equal(parsed.ok, false);
   match(parsed.ok ? "" : parsed.problems.join("\n"), /--dns-plugins.*one of errors, metrics[\s\S]*--dns-upstreams.*an address such as/);
 });
+
+test("`k8ts dns` ends with the reason if its port or that of its metrics is in use", async () => {
+  await using server = await startTestApiServer();
+  await using taken = await startDnsOf(server.kubeconfig, "--listen=127.0.0.1:0", "--metrics-address=127.0.0.1:0");
+  const [, port = ""] = /:(\d+) /.exec(await taken.command.says("answering names of cluster.local on ")) ?? [];
+  const metrics = new URL(await taken.command.says("serving metrics on ")).port;
+  for (const [flag, used] of [
+    ["--listen", port],
+    ["--metrics-address", metrics],
+  ] as const) {
+    const words = flag === "--listen" ? [] : ["--listen=127.0.0.1:0"];
+    const second = new RunningCommand(dns, `--kubeconfig=${server.kubeconfig}`, ...words, `${flag}=127.0.0.1:${used}`);
+    const message = `Cannot listen on 127\\.0\\.0\\.1:${used}: .* already listens there; stop it, or choose another port with ${flag} HOST:PORT`;
+    await rejects(second.ended, new RegExp(message));
+  }
+});
+
+async function startDnsOf(kubeconfig: string, ...words: readonly string[]) {
+  const command = new RunningCommand(dns, `--kubeconfig=${kubeconfig}`, ...words);
+  return { command, [Symbol.asyncDispose]: () => command.stop() };
+}

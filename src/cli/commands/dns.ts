@@ -2,7 +2,7 @@
 import { Disposables } from "../../base/disposables.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { DNS_AGENT, pagesOfDns } from "../../components/network/dns.ts";
-import { parseHttpAddress, startHttpPages } from "../../components/pages/http-pages.ts";
+import { parseHttpAddress, startHttpPages, type HttpAddress } from "../../components/pages/http-pages.ts";
 import { connectionFileCheck, connectionFlags, loadConnection } from "../../config/connection-flags.ts";
 import { dnsFlags, readDnsConfiguration } from "../../config/dns-flags.ts";
 import { dnsPlugins } from "../../dns/plugins/all.ts";
@@ -11,6 +11,7 @@ import { realRandom } from "../../host/real-random.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
 import { defineCommand } from "../framework/command.ts";
 import type { FlagSet } from "../framework/flags.ts";
+import { explainListenError } from "../framework/listen-errors.ts";
 import { waitForStop } from "../framework/wait-for-stop.ts";
 
 const addressExpected = (text: string) => (parseHttpAddress(text) === undefined ? "an address such as 127.0.0.1:5353 or :53" : undefined);
@@ -57,13 +58,23 @@ export const dns = defineCommand({
     await using owned = new Disposables();
     const transport = owned.use(httpsTransport(connection, { clock, log, userAgent: DNS_AGENT }));
     const listen = parseHttpAddress(values.listen) ?? { host: "0.0.0.0", port: 53 };
-    const server = owned.use(
-      await startDns({ configuration, plugins: dnsPlugins, transport, listen: [listen], clock, random: realRandom(), log }),
-    );
+    const starting = startDns({ configuration, plugins: dnsPlugins, transport, listen: [listen], clock, random: realRandom(), log });
+    const server = owned.use(await starting.catch(explained("--listen", listen)));
     const metrics = parseHttpAddress(values["metrics-address"] ?? "");
-    if (metrics !== undefined) io.out(`serving metrics on ${owned.use(await startHttpPages(metrics, pagesOfDns(server))).url}`);
+    if (metrics !== undefined) {
+      const pages = owned.use(await startHttpPages(metrics, pagesOfDns(server)).catch(explained("--metrics-address", metrics)));
+      io.out(`serving metrics on ${pages.url}`);
+    }
     io.out(`answering names of ${configuration.zone} on ${server.host}:${server.port} (${server.plugins.join(", ")})`);
     await waitForStop(io);
     io.out("Stopping");
   },
 });
+
+/** Rejects with the process that has the port, and the flag that chooses another. */
+function explained(flag: string, { host, port }: HttpAddress): (error: unknown) => Promise<never> {
+  const anotherPort = `${flag} HOST:PORT (port 0 picks a free port)`;
+  return async (error) => {
+    throw await explainListenError(error, { address: host, port, addressFlag: flag, portFlag: flag, anotherPort });
+  };
+}

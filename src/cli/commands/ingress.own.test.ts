@@ -41,6 +41,8 @@ test("k8ts ingress serves Ingresses over HTTPS to the API server, publishes its 
   await becomes(async () => (await published())?.ip, "192.0.2.7");
   const url = `http://127.0.0.1:${(await published())?.ports[0]?.port}/`;
   equal((await fetch(url)).status, 503);
+  // The ports are open now.
+  match(running.lines.at(-1) ?? "", /^ingress controller: HTTP on port \d+, HTTPS on port \d+$/);
 
   await running.stop();
   await rejects(fetch(url));

@@ -60,7 +60,9 @@ export const ingress = defineCommand({
       host: values["bind-address"],
       directory: values["access-log-dir"] ?? joinPath(homedir(), ".k8ts", "ingress"),
     });
-    io.out(`ingress controller: ${running.description}`);
+    const report = () => io.out(`ingress controller: ${running.description}`);
+    report();
+    running.onDescriptionChange?.(report);
     await waitForStop(io);
     io.out("Stopping");
   },

@@ -64,9 +64,12 @@ export async function startIngress({ values, directory, ...options }: StartIngre
     options.log.info("Serving metrics of the ingress controller", { url: `${pages.url}/metrics` });
   }
   const owned = starting.move();
-  const { http, https } = controller.ports;
   return {
-    description: `HTTP on port ${http}, HTTPS on port ${https} while Ingresses of class k8ts exist`,
+    get description() {
+      const { http, https } = controller.ports;
+      return `HTTP on port ${http}, HTTPS on port ${https}${controller.isListening ? "" : " while Ingresses of class k8ts exist"}`;
+    },
+    onDescriptionChange: (listener) => controller.onPortsChange(listener),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
