@@ -87,9 +87,12 @@ class Topology implements AsyncDisposable {
     for (const name of ["r", "a", "b", "c"]) await this.space(name).run("sysctl", ["-q", "-w", "net.ipv4.ip_forward=1"]);
   }
 
-  /** Sends FILE_BYTES to everyone who connects to port 8000 in a namespace. */
+  /** Sends FILE_BYTES to everyone who connects to port 8000 in a namespace, and returns datagrams. */
   serve(name: string): void {
-    const script = `require("node:net").createServer((socket) => socket.end(Buffer.alloc(${FILE_BYTES})).on("error", () => {})).listen(8000)`;
+    const script = `
+      require("node:net").createServer((socket) => socket.end(Buffer.alloc(${FILE_BYTES})).on("error", () => {})).listen(8000);
+      const datagrams = require("node:dgram").createSocket("udp4");
+      datagrams.on("message", (message, { port, address }) => datagrams.send(message, port, address)).bind(8000);`;
     const words = [`--net=/run/netns/${this.#prefix}-${name}`, "--", process.execPath, "-e", script];
     this.#children.push(spawn("nsenter", words, { stdio: "ignore" }));
   }
@@ -103,6 +106,26 @@ class Topology implements AsyncDisposable {
         () => "ok",
         (error: Error) => error.message,
       );
+  }
+
+  /** Sets the MTU of a node's Pod, as the CNI plugin does. Path MTUs that were learned are forgotten, and no others are: routers' messages are dropped. */
+  async setPodMtu({ name }: TestNode, mtu: number): Promise<void> {
+    await batch(this.space(name), [`link set veth0 mtu ${mtu}`]);
+    await batch(this.space(`pod-${name}`), [`link set eth0 mtu ${mtu}`, "route flush cache"]);
+    const drop = "INPUT -p icmp --icmp-type fragmentation-needed -j DROP".split(" ");
+    await this.space(`pod-${name}`).run("iptables", ["--wait", "-A", ...drop]);
+  }
+
+  /** "ok" if a packet of this size, which Linux sends with the flag "don't fragment", reaches a Pod and comes back. */
+  async echo(from: string, to: string, packetBytes: number): Promise<string> {
+    const headerBytes = 28;
+    const script = `
+      const socket = require("node:dgram").createSocket("udp4");
+      const end = (said) => { console.log(said); process.exit(); };
+      socket.on("message", ({ length }) => end(length === ${packetBytes - headerBytes} ? "ok" : "another size"));
+      socket.send(Buffer.alloc(${packetBytes - headerBytes}), 8000, "${to}", (error) => error && end(error.message));
+      setTimeout(() => end("nothing came back"), 2_000);`;
+    return (await this.space(from).run(process.execPath, ["-e", script])).trim();
   }
 
   /** Number of bytes that each server sent before it closed the connection or failed. */
@@ -195,6 +218,9 @@ test(
       const others = ALL.filter((one) => one !== from).map(podOf);
       await becomes(() => topology.receive(`pod-${from.name}`, others), [FILE_BYTES, FILE_BYTES]);
     }
+    for (const node of ALL) await topology.setPodMtu(node, mtus.get(node.name) ?? 0);
+    for (const to of [B, C]) await becomes(() => topology.echo("pod-a", podOf(to), 1_450), "ok");
+    await becomes(() => topology.receive("pod-a", [B, C].map(podOf)), [FILE_BYTES, FILE_BYTES]);
     // The router is no node: the gateway's address is not for it.
     await topology.space("r").run("ip", ["route", "add", "10.244.1.0/24", "via", A.address]);
     match(await topology.ping("r", gatewayOf(A)), /100% packet loss/);
@@ -210,6 +236,10 @@ test(
     const linksOf = async (name: string) => (await topology.space(name).run("ip", ["-brief", "link"])).includes("k8v-");
     await becomes(() => Promise.all([linksOf("a"), linksOf("b")]), [false, false]);
     await becomes(() => topology.ping("pod-a", podOf(B)), "ok");
+    // Only routes are left, which carry what the segment does.
+    await becomes(() => Promise.resolve([mtus.get("a"), mtus.get("b")]), [1_500, 1_500]);
+    for (const node of [A, B]) await topology.setPodMtu(node, 1_500);
+    await becomes(() => topology.echo("pod-a", podOf(B), 1_500), "ok");
 
     for (const network of networks.values()) await network[Symbol.asyncDispose]();
     for (const { name } of ALL) {
