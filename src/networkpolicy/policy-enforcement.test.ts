@@ -7,6 +7,7 @@ import { silentLogger } from "../base/logger.ts";
 import { seededRandom } from "../base/random.ts";
 import { driven } from "../testing/driven.ts";
 import { given, type Given } from "../testing/given.ts";
+import { InterruptibleTransport } from "../testing/interruptible-transport.ts";
 import type { Enforcer } from "./enforcers/enforcer.ts";
 import type { PolicyModel } from "./model.ts";
 import { startEnforcement, type PolicyEnforcement } from "./policy-enforcement.ts";
@@ -39,6 +40,7 @@ class RecordingEnforcer implements Enforcer {
 }
 
 interface World extends AsyncDisposable {
+  readonly transport: InterruptibleTransport;
   readonly cluster: Given;
   readonly enforcement: PolicyEnforcement;
   readonly enforcer: RecordingEnforcer;
@@ -47,11 +49,11 @@ interface World extends AsyncDisposable {
 async function running(objects: readonly object[], enforcer = new RecordingEnforcer()): Promise<World> {
   const cluster = await given(...objects);
   const { clock } = cluster;
-  const transport = cluster.server.transport();
+  const transport = new InterruptibleTransport(cluster.server.transport());
   const options = { nodeName: "node-1", enforcer, transport, clock, random: seededRandom(1), log: silentLogger };
   const enforcement = await driven(clock, startEnforcement(options));
   return {
-    ...{ cluster, enforcement, enforcer },
+    ...{ transport, cluster, enforcement, enforcer },
     async [Symbol.asyncDispose]() {
       await driven(clock, Promise.resolve(enforcement[Symbol.asyncDispose]()));
       await cluster[Symbol.asyncDispose]();
@@ -161,6 +163,24 @@ test("a Pod whose rules cannot be applied is rejected with the reason, and admit
   assert.deepEqual(world.enforcer.isolated, ["10.0.0.7"]);
 });
 
+test("while the API server is away, rules stay, new Pods get those of known policies, and changes follow", async () => {
+  await using world = await running([aNamespace("x"), WEB, DENY]);
+  const { client, clock } = world.cluster;
+  const pod = await driven(clock, createPod(client, "another"));
+  await clock.settle();
+  world.transport.goAway();
+  await driven(clock, client.delete(networkPolicies, DENY.metadata));
+  await clock.advance(60_000);
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.1"]);
+
+  await driven(clock, world.enforcement.admitPod(pod, ["10.0.0.7"]));
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.1", "10.0.0.7"]);
+
+  world.transport.comeBack();
+  await clock.advance(60_000);
+  assert.deepEqual(world.enforcer.isolated, []);
+});
+
 test("stopping leaves the rules of the last model", async () => {
   const enforcer = new RecordingEnforcer();
   await (await running([aNamespace("x"), WEB, DENY], enforcer))[Symbol.asyncDispose]();
@@ -168,8 +188,8 @@ test("stopping leaves the rules of the last model", async () => {
   assert.deepEqual(enforcer.isolated, ["10.0.0.1"]);
 });
 
-async function createPod(client: Given["client"]) {
-  const { metadata, spec } = aPod("x/web", [], { labels: { app: "web" } });
+async function createPod(client: Given["client"], name = "web") {
+  const { metadata, spec } = aPod(`x/${name}`, [], { labels: { app: "web" } });
   return client.create(pods, {
     apiVersion: "v1",
     kind: "Pod",

@@ -35,6 +35,8 @@ export interface PodNetworkOptions {
   readonly informers: Informers;
   /** Called when the MTU of Pods changes, before routes are. */
   onPodMtu?(mtu: number): Promise<void>;
+  /** Called after a change of the number of nodes that are reached in some way. */
+  onDescriptionChange?(): void;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -141,7 +143,9 @@ export class PodNetwork implements AsyncDisposable {
     if (ip.length > 0) await namespace.run("ip", ["-batch", "-"], asBatch(ip));
     if (bridge.length > 0) await namespace.run("bridge", ["-batch", "-"], asBatch(bridge));
     if (ip.length + bridge.length > 0) log.info("Updated the Pod network", { nodes: peers.length, changes: ip.length + bridge.length });
+    const before = this.description;
     this.#plan = plan;
+    if (before !== this.description) this.#options.onDescriptionChange?.();
   }
 
   /** Once per Node and problem. */

@@ -1,6 +1,8 @@
 /** Enforcement of NetworkPolicies on a node, as a network component. Not here: how (networkpolicy/). */
 import { nodeIdentity } from "../../api/identities.ts";
-import { filterBridgedPackets } from "../../networkpolicy/enforcers/bridge-netfilter.ts";
+import { brNetfilter } from "../../networkpolicy/bridged/br-netfilter.ts";
+import { bridgedPacketsWays } from "../../networkpolicy/bridged/all.ts";
+import { enforceOnBridge } from "../../networkpolicy/bridged/enforce-on-bridge.ts";
 import { enforcers } from "../../networkpolicy/enforcers/all.ts";
 import type { EnforcerMode } from "../../networkpolicy/enforcers/enforcer.ts";
 import { startEnforcement } from "../../networkpolicy/policy-enforcement.ts";
@@ -18,16 +20,14 @@ export const networkPolicy = defineNetworkComponent({
   async start({ network, transportFor, clock, random, log, signal }) {
     const { namespace, owner, nodeName, podCidr, bridge } = network;
     const mode = await clock.external(chooseEnforcer(namespace));
-    const problem = bridge === undefined ? undefined : await clock.external(filterBridgedPackets(namespace));
-    if (problem !== undefined)
-      throw new Error(`Cannot enforce network policies between Pods of this node: ${problem}; load the kernel module br_netfilter`);
-    const enforcer = mode.open({ owner, namespace, podCidr });
+    const rules = mode.open({ owner, namespace, podCidr, bridge });
+    const onBridge = bridge === undefined ? undefined : enforceOnBridge(rules, { owner, namespace, bridge, podCidr });
     const transport = transportFor(nodeIdentity(nodeName), AGENT);
-    const enforcement = await startEnforcement({ nodeName, enforcer, transport, clock, random, log }, signal);
+    const enforcement = await startEnforcement({ nodeName, enforcer: onBridge ?? rules, transport, clock, random, log }, signal);
     // Left by a run that used another one: two sets of rules would both have to allow a packet.
     for (const other of enforcers) if (other !== mode) await clock.external(other.cleanUp({ owner, namespace }));
     return {
-      description: mode.name,
+      description: onBridge?.way === undefined || onBridge.way === brNetfilter.name ? mode.name : `${mode.name}, with ${onBridge.way}`,
       admitPod: (pod, addresses) => enforcement.admitPod(pod, addresses),
       [Symbol.asyncDispose]: () => enforcement[Symbol.asyncDispose](),
     };
@@ -37,6 +37,7 @@ export const networkPolicy = defineNetworkComponent({
     selectingPolicy(pod, { transport: transportFor(nodeIdentity(network.nodeName), AGENT), clock }),
 
   async cleanUp({ owner, namespace }) {
+    for (const way of bridgedPacketsWays) await way.cleanUp({ owner, namespace });
     for (const enforcer of enforcers) await enforcer.cleanUp({ owner, namespace });
   },
 });

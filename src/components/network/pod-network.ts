@@ -43,18 +43,24 @@ export const podNetwork = defineNetworkComponent({
     await using starting = new Disposables();
     const transport = context.transportFor(KUBE_PROXY, "k8ts-pod-network");
     const informers = starting.use(createInformers({ transport, clock, random, log }));
-    starting.use(
+    let onChange = (): void => {};
+    const running = starting.use(
       await PodNetwork.start({
         ...network,
         ...known,
         ...{ mode, vxlanPort: values["vxlan-port"], informers, clock, log },
+        onDescriptionChange: () => onChange(),
         onPodMtu: (mtu) => writeMtu(network.cniConfigFile, mtu),
       }),
     );
     const owned = starting.move();
-    // Without the other nodes: it is read once, and they change.
-    const description = `${known.podCidr} of ${known.clusterCidr}`;
-    return { description, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+    return {
+      get description() {
+        return running.description;
+      },
+      onDescriptionChange: (listener) => void (onChange = listener),
+      [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+    };
   },
   cleanUp: removePodNetwork,
 });

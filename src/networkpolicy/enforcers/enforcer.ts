@@ -11,6 +11,8 @@ export interface EnforcerContext {
   readonly namespace: NetworkNamespace;
   /** Range of this node's Pods: while policies exist, addresses in it that belong to no known Pod are blocked. Absent: none are. */
   readonly podCidr?: string | undefined;
+  /** The bridge of this node's Pods: while policies exist, link-local addresses, which no policy can name, are blocked between them. */
+  readonly bridge?: string | undefined;
 }
 
 export interface Enforcer {

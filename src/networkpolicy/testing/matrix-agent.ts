@@ -2,7 +2,7 @@
  * A process of the matrix inside the network namespace of one Pod: serves ports and probes others, as its parent commands by IPC. Exits
  * with its parent. Not here: its handle (matrix-topology.ts).
  */
-import { createSocket } from "node:dgram";
+import { createSocket, type Socket as UdpSocket } from "node:dgram";
 import { connect, createServer, type Socket } from "node:net";
 
 export interface Target {
@@ -15,10 +15,14 @@ export type MatrixCommand =
   | { readonly kind: "serve"; readonly ports: readonly number[] }
   /** Answers the indexes of the targets that responded. Waits long for those that must, and shortly for the others after them. */
   | { readonly kind: "probe"; readonly targets: readonly (Target & { readonly mustAnswer: boolean })[] }
-  /** Opens a connection and keeps it. */
+  /** Opens a connection and keeps it, one per protocol. */
   | ({ readonly kind: "hold" } & Target)
   /** Sends a byte over the kept connection: [1] if it is echoed, [0] if the connection ended or nothing came. */
-  | { readonly kind: "exchange"; readonly mustAnswer: boolean };
+  | { readonly kind: "exchange"; readonly protocol: Target["protocol"]; readonly mustAnswer: boolean }
+  /** Sends datagrams of new connections all the time, until "flooded". */
+  | ({ readonly kind: "flood" } & Target)
+  /** Answers the number of datagrams that were echoed up to now. Ends with the first if `untilAnswer`, otherwise at once. */
+  | { readonly kind: "flooded"; readonly untilAnswer: boolean };
 
 /** Reached only on failure: a loaded machine may need long for what takes milliseconds alone. */
 const ANSWER_WITHIN_MS = 60_000;
@@ -27,7 +31,14 @@ const SILENCE_MS = 150;
 /** A datagram may be lost while a neighbour's address is resolved. */
 const RESEND_EVERY_MS = 300;
 
+/** Between two datagrams of a flood: a gap in the rules longer than this is noticed. */
+const FLOOD_EVERY_MS = 2;
+/** Open sockets of a flood: an answer comes long before so many more are sent. */
+const FLOOD_SOCKETS_MAX = 200;
+
 let held: Socket | undefined;
+let heldUdp: { readonly socket: UdpSocket; readonly target: Target } | undefined;
+let flood: Flood | undefined;
 
 async function execute(command: MatrixCommand): Promise<readonly number[]> {
   switch (command.kind) {
@@ -37,22 +48,34 @@ async function execute(command: MatrixCommand): Promise<readonly number[]> {
     case "probe":
       return probeAll(command.targets);
     case "hold":
+      if (command.protocol === "UDP") {
+        heldUdp = { socket: createSocket("udp4"), target: command };
+        return [(await echoedUdp(heldUdp, ANSWER_WITHIN_MS)) ? 1 : 0];
+      }
       held = connect({ host: command.address, port: command.port });
       held.on("error", () => {}); // The exchange reports it.
       return [(await echoed(held, ANSWER_WITHIN_MS)) ? 1 : 0];
     case "exchange":
-      return [held !== undefined && (await echoed(held, command.mustAnswer ? ANSWER_WITHIN_MS : SILENCE_MS)) ? 1 : 0];
+      return [(await exchange(command.protocol, command.mustAnswer ? ANSWER_WITHIN_MS : SILENCE_MS)) ? 1 : 0];
+    case "flood":
+      flood = new Flood(command);
+      return [];
+    case "flooded":
+      if (command.untilAnswer) await Promise.race([flood?.answered, pause(ANSWER_WITHIN_MS)]);
+      flood?.stop();
+      return [flood?.answers ?? 0];
     default:
       return command satisfies never;
   }
 }
 
+/** On all addresses, of IPv4, too. */
 function serveTcp(port: number): Promise<void> {
   const server = createServer((socket) => {
     socket.on("error", () => {}); // The client reports it.
     socket.pipe(socket);
   });
-  return new Promise((resolve, reject) => server.once("error", reject).listen(port, "0.0.0.0", resolve));
+  return new Promise((resolve, reject) => server.once("error", reject).listen(port, "::", resolve));
 }
 
 function serveUdp(port: number): Promise<void> {
@@ -109,6 +132,58 @@ function probeUdp(host: string, port: number, signal: AbortSignal): Promise<bool
     socket.on("error", () => finish(false));
     socket.bind(0, "0.0.0.0", send);
   });
+}
+
+async function exchange(protocol: Target["protocol"], limitMs: number): Promise<boolean> {
+  if (protocol === "TCP") return held !== undefined && (await echoed(held, limitMs));
+  return heldUdp !== undefined && (await echoedUdp(heldUdp, limitMs));
+}
+
+function echoedUdp({ socket, target }: NonNullable<typeof heldUdp>, limitMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const send = (): void => socket.send("?", target.port, target.address);
+    const finish = (isEchoed: boolean): void => {
+      clearInterval(timer);
+      clearTimeout(limit);
+      socket.removeAllListeners("message");
+      resolve(isEchoed);
+    };
+    const limit = setTimeout(() => finish(false), limitMs);
+    const timer = setInterval(send, RESEND_EVERY_MS);
+    socket.once("message", () => finish(true));
+    socket.removeAllListeners("error").on("error", () => {}); // Nothing comes.
+    send();
+  });
+}
+
+class Flood {
+  /** Resolves with the first. */
+  readonly answered: Promise<void>;
+  answers = 0;
+  readonly #timer: NodeJS.Timeout;
+  readonly #sockets: UdpSocket[] = [];
+
+  constructor({ address, port }: Target) {
+    let first = (): void => {};
+    this.answered = new Promise((resolve) => (first = resolve));
+    // A new socket is a new connection: the kernel decides about it without remembering.
+    this.#timer = setInterval(() => {
+      const socket = createSocket("udp4");
+      this.#sockets.push(socket);
+      if (this.#sockets.length > FLOOD_SOCKETS_MAX) this.#sockets.shift()?.close();
+      socket.on("error", () => {}); // Nothing comes.
+      socket.on("message", () => {
+        this.answers++;
+        first();
+      });
+      socket.send("?", port, address);
+    }, FLOOD_EVERY_MS);
+  }
+
+  stop(): void {
+    clearInterval(this.#timer);
+    for (const socket of this.#sockets.splice(0)) socket.close();
+  }
 }
 
 function echoed(socket: Socket, limitMs: number): Promise<boolean> {

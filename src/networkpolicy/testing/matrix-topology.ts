@@ -18,6 +18,8 @@ export interface MatrixTopology extends AsyncDisposable {
   readonly pods: ReadonlyMap<string, MatrixPod>;
   /** A process on node-1 itself. */
   readonly onNode: MatrixPod;
+  /** Of a Pod. */
+  namespaceOf(key: string): NetworkNamespace;
 }
 
 export const POD_CIDRS: Readonly<Record<string, string>> = { "node-1": "10.244.1.0/24", "node-2": "10.244.2.0/24" };
@@ -94,6 +96,7 @@ export async function openMatrix(): Promise<MatrixTopology> {
     nodes: new Map(["node-1", "node-2"].map((node) => [node, namedNetworkNamespace(nameOf(node))])),
     pods: agents,
     onNode,
+    namespaceOf: (key) => namedNetworkNamespace(nameOf(key)),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

@@ -4,7 +4,7 @@
  */
 
 export interface NftTable {
-  readonly family: "ip" | "ip6" | "inet";
+  readonly family: "ip" | "ip6" | "inet" | "bridge";
   readonly name: string;
   /**
    * Name of an empty chain, "layout-1", to which a rule of a base chain jumps. It marks the layout: tables without it are recreated. And it

@@ -40,7 +40,7 @@ const DIRECTIONS = ["egress", "ingress"] as const;
 
 export function policyRules(
   model: PolicyModel,
-  { owner, podCidr }: Pick<EnforcerContext, "owner" | "podCidr">,
+  { owner, podCidr, bridge }: Omit<EnforcerContext, "namespace">,
   family: Family,
 ): IptablesRules {
   const isOwn = (address: string): boolean => familyOf(address) === family;
@@ -49,6 +49,7 @@ export function policyRules(
   const parent = [
     `-p ${family === 4 ? "icmp" : "ipv6-icmp"} -m conntrack --ctstate RELATED -j RETURN`,
     ...(family === 6 ? [133, 134, 135, 136].map((type) => `-p ipv6-icmp -m icmp6 --icmpv6-type ${type} -j RETURN`) : []),
+    ...(family === 6 && model.hasPolicies && bridge !== undefined ? [`-s fe80::/10 -i ${bridge} -o ${bridge} -j DROP`] : []),
     ...[...guardChains(model, podCidr, { owner, family }).keys()].map(
       (chain, index) => `-m conntrack ${index === 0 ? CLIENT : SERVER} ${podCidr} -j ${chain}`,
     ),

@@ -1,6 +1,6 @@
 /**
  * The nftables table of a model. Pure. Its rules see every forwarded packet of this node, also between two Pods on one bridge
- * (bridge-netfilter.ts), and decide by the connection, not by the packet: `ct original saddr` is the client before any masquerading, and
+ * (bridged/), and decide by the connection, not by the packet: `ct original saddr` is the client before any masquerading, and
  * `ct reply saddr` and `proto-src` are the server after the translation of a Service's address. So both directions of a connection get the
  * same verdict, replies of allowed connections pass, and an existing connection ends with the policy that allowed it.
  *
@@ -29,13 +29,14 @@ const BASE_CHAINS: ReadonlyMap<string, BaseChain> = new Map([
   ["ingress", { declaration: "type filter hook forward priority filter + 1; policy accept;" }],
 ]);
 
-export function policyTable(model: PolicyModel, { owner, podCidr }: Pick<EnforcerContext, "owner" | "podCidr">): NftTable {
+export function policyTable(model: PolicyModel, context: Omit<EnforcerContext, "namespace">): NftTable {
+  const { owner } = context;
   return {
     family: "inet",
     name: tableName(owner),
     layout: LAYOUT,
     baseChains: BASE_CHAINS,
-    chains: new Map([...fixedChains(), ["guard", guardRules(model, podCidr)], ...groupChains(model), ...policyChains(model)]),
+    chains: new Map([...fixedChains(), ["guard", guardRules(model, context)], ...groupChains(model), ...policyChains(model)]),
     sets: new Map([...localSets(model), ...peerSets(model)]),
   };
 }
@@ -68,11 +69,19 @@ function fixedChains(): readonly (readonly [string, readonly string[]])[] {
   ];
 }
 
-/** Addresses of this node's range without a known Pod: a new Pod's, before its policies are known here, or those of a deleted one. */
-function guardRules({ hasPolicies }: PolicyModel, podCidr: string | undefined): readonly string[] {
-  if (!hasPolicies || podCidr === undefined) return [];
-  const family = familyOf(podCidr);
-  return [CLIENT, SERVER].map((address) => `${address[family]} ${podCidr} ${address[family]} != @known${family} drop`);
+/**
+ * Addresses of this node's range without a known Pod: a new Pod's, before its policies are known here, or those of a deleted one. And
+ * link-local addresses of Pods, which the cluster does not know.
+ */
+function guardRules({ hasPolicies }: PolicyModel, { podCidr, bridge }: Pick<EnforcerContext, "podCidr" | "bridge">): readonly string[] {
+  if (!hasPolicies) return [];
+  const family = familyOf(podCidr ?? "");
+  return [
+    ...(podCidr === undefined
+      ? []
+      : [CLIENT, SERVER].map((address) => `${address[family]} ${podCidr} ${address[family]} != @known${family} drop`)),
+    ...(bridge === undefined ? [] : [`iifname "${bridge}" oifname "${bridge}" ip6 saddr fe80::/10 drop`]),
+  ];
 }
 
 function localSets({ localAddresses, isolated }: PolicyModel): readonly (readonly [string, NftSet])[] {
