@@ -1,6 +1,6 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { fnv1a32 } from "./fnv-1a.ts";
+import { fnv1a32, fnv1Hash32 } from "./fnv-1a.ts";
 
 /** Those in ASCII are among the test vectors of the authors of FNV. */
 for (const [text, hash] of [
@@ -10,4 +10,12 @@ for (const [text, hash] of [
   ["ä", 0x199de0e2],
 ] as const) {
   test(`fnv1a32 of "${text}" is ${hash}`, () => equal(fnv1a32(text), hash));
+}
+
+for (const [text, hash] of [
+  ["", 0x811c9dc5],
+  ["a", 0x050c5d7e],
+  ["foobar", 0x31f0b262],
+] as const) {
+  test(`fnv1Hash32 of "${text}" is ${hash}`, () => equal(fnv1Hash32(text), hash));
 }

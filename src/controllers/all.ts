@@ -10,6 +10,7 @@ import {
   type SigningSettings,
 } from "./certificate-signing-request-signing/certificate-signing-request-signing-controller.ts";
 import { clusterRoleAggregationController } from "./cluster-role-aggregation/cluster-role-aggregation-controller.ts";
+import { daemonSetController } from "./daemon-set/daemon-set-controller.ts";
 import { deploymentController } from "./deployment/deployment-controller.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
 import { endpointSliceMirroringController } from "./endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts";
@@ -37,6 +38,7 @@ import type { Controller } from "./runtime/controller.ts";
 import { serviceAccountController } from "./service-account/service-account-controller.ts";
 import { serviceCidrController } from "./service-cidr/service-cidr-controller.ts";
 import { serviceLoadBalancerController, type LoadBalancerSettings } from "./service-load-balancer/service-load-balancer-controller.ts";
+import { statefulSetController } from "./stateful-set/stateful-set-controller.ts";
 import { taintEvictionController } from "./taint-eviction/taint-eviction-controller.ts";
 import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
 import { ttlController } from "./ttl/ttl-controller.ts";
@@ -60,9 +62,11 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     namespaceController,
     serviceAccountController,
     garbageCollectorController,
+    daemonSetController,
     deploymentController,
     replicaSetController,
     disruptionController,
+    statefulSetController,
     certificateSigningRequestSigningController(settings),
     certificateSigningRequestApprovingController,
     certificateSigningRequestCleanerController,

@@ -11,6 +11,7 @@ const object = (status: object, spec: object = {}, generation = 1) =>
   ({ apiVersion: "v1", kind: "Any", metadata: { name: "a", generation }, spec, status }) as KubeObject;
 const withCondition = (type: string, status: string, more: object = {}) =>
   object({ conditions: [{ type, status, ...more }], observedGeneration: 1 });
+const onEveryNode = { observedGeneration: 2, desiredNumberScheduled: 2, updatedNumberScheduled: 2, numberAvailable: 2 };
 const rolledOut = { replicas: 3, updatedReplicas: 3, availableReplicas: 3, observedGeneration: 2 };
 
 const ROWS: readonly (readonly [Name, string, KubeObject | undefined, boolean])[] = [
@@ -25,6 +26,13 @@ const ROWS: readonly (readonly [Name, string, KubeObject | undefined, boolean])[
   ["isRolledOut", "an old Pod that is left", object({ ...rolledOut, replicas: 4 }, { replicas: 3 }, 2), false],
   ["isRolledOut", "one that is not available", object({ ...rolledOut, availableReplicas: 2 }, { replicas: 3 }, 2), false],
   ["isRolledOut", "a template that was not seen yet", object(rolledOut, { replicas: 3 }, 3), false],
+  ["isRolledOut", "a DaemonSet with a new Pod on every node", { ...object(onEveryNode, {}, 2), kind: "DaemonSet" }, true],
+  [
+    "isRolledOut",
+    "a DaemonSet with an old Pod",
+    { ...object({ ...onEveryNode, updatedNumberScheduled: 1 }, {}, 2), kind: "DaemonSet" },
+    false,
+  ],
   ["isRolledOut", "nothing", undefined, false],
   ["isRolledOut", "scaled to nothing", object({ observedGeneration: 2 }, { replicas: 0 }, 2), true],
   ["isRunning", "a Pod that runs", object({ phase: "Running" }), true],

@@ -2,7 +2,7 @@
  * Conditions for `cluster.until("deployment/web", isAvailable)`: functions of an object, or of undefined while it does not exist. They
  * check what kubectl's `rollout status` and `wait` check.
  */
-import type { Deployment } from "../api/generated/apps/v1.ts";
+import type { DaemonSet, Deployment } from "../api/generated/apps/v1.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { isConditionTrue, type ConditionLike } from "../api/machinery/conditions.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
@@ -24,13 +24,22 @@ export function isReady(object: KubeObject | undefined): boolean {
   return isTrue(object, "Ready");
 }
 
-/** A Deployment whose Pods all have the newest template and are available, with no old ones left: `kubectl rollout status`. */
+/**
+ * A Deployment, StatefulSet or DaemonSet whose Pods all have the newest template and are available, with no old ones left: `kubectl rollout
+ * status`.
+ */
 export function isRolledOut(object: KubeObject | undefined): boolean {
   if (object === undefined || !isObserved(object)) return false;
+  if (object.kind === "DaemonSet") return isOnEveryNode(object as DaemonSet);
   const { spec, status = {} } = object as Deployment;
   const wanted = spec?.replicas ?? 1;
   const { replicas = 0, updatedReplicas = 0, availableReplicas = 0 } = status;
   return updatedReplicas === wanted && replicas === wanted && availableReplicas === wanted;
+}
+
+function isOnEveryNode({ status }: DaemonSet): boolean {
+  const { desiredNumberScheduled: wanted = 0, updatedNumberScheduled = 0, numberAvailable = 0 } = status ?? {};
+  return updatedNumberScheduled === wanted && numberAvailable === wanted;
 }
 
 export function isRunning(object: KubeObject | undefined): boolean {

@@ -13,10 +13,11 @@ import { isRollingUpdate, wantedReplicas } from "../../api/apps/v1/rolling-bound
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus, ReplicaSet } from "../../api/generated/apps/v1.ts";
 import { labelSelectorFromObject } from "../../api/machinery/selectors/label-selector.ts";
-import { conflict, isReason, isStatusError, type StatusError } from "../../api/machinery/status-error.ts";
+import { isReason, isStatusError, type StatusError } from "../../api/machinery/status-error.ts";
 import { deepEqual } from "../../base/deep.ts";
 import { itsControllerOrAdopters, keepSelectors } from "../shared/adopters.ts";
 import { claim } from "../shared/adoption.ts";
+import { mustBeCurrent } from "../shared/must-be-current.ts";
 import { after, defineController, onChange, watch, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { isNamespaceTerminating } from "../runtime/errors.ts";
 import { controllerReference, itself, keyOf } from "../runtime/keys.ts";
@@ -145,7 +146,7 @@ async function refreshNewReplicaSet(rollout: Rollout, pass: Pass): Promise<Rollo
   const { newReplicaSet, deployment } = rollout;
   if (newReplicaSet === undefined) return rollout;
   const next = refreshed(rollout, newReplicaSet);
-  if (next !== newReplicaSet) await mustBeCurrent(deployment, pass);
+  if (next !== newReplicaSet) await mustBeCurrent(deployments, deployment, pass);
   const written = next === newReplicaSet ? newReplicaSet : await pass.write.update(replicaSets, next);
   const reported = withRevisionOf(withNewReplicaSetFound(deployment, written, pass.clock.now()), written);
   return withReplicaSet({ ...rollout, deployment: reported }, written);
@@ -155,7 +156,7 @@ async function refreshNewReplicaSet(rollout: Rollout, pass: Pass): Promise<Rollo
 async function startRollout(rollout: Rollout, spec: DeploymentSpec, pass: Pass): Promise<StartedRollout | undefined> {
   if (rollout.newReplicaSet !== undefined) return { ...rollout, newReplicaSet: rollout.newReplicaSet };
   const wanted = newReplicaSetFor(rollout, spec);
-  await mustBeCurrent(rollout.deployment, pass);
+  await mustBeCurrent(deployments, rollout.deployment, pass);
   try {
     return withCreationReported(rollout, await pass.write.create(replicaSets, wanted), pass);
   } catch (error) {
@@ -208,7 +209,7 @@ function withRevisionOf(deployment: Deployment, replicaSet: ReplicaSet): Deploym
 
 /** Sequentially, so that scale-downs come first. */
 async function scale<R extends Rollout>(rollout: R, steps: readonly ScalingStep[], pass: Pass): Promise<R> {
-  if (steps.length > 0) await mustBeCurrent(rollout.deployment, pass);
+  if (steps.length > 0) await mustBeCurrent(deployments, rollout.deployment, pass);
   let done = rollout;
   for (const { name, replicas } of steps) {
     const present = [done.newReplicaSet, ...done.oldReplicaSets].find((one) => one?.metadata.name === name);
@@ -221,16 +222,6 @@ async function scale<R extends Rollout>(rollout: R, steps: readonly ScalingStep[
   return done;
 }
 
-/**
- * A live read before ReplicaSets are changed: they are written at their own versions, so that nothing else would keep a process with a
- * stale template from rolling back to it, and from counting that as a revision.
- */
-async function mustBeCurrent({ metadata: { namespace, name, uid, generation } }: Deployment, { write }: Pass): Promise<void> {
-  const { metadata: now } = await write.get(deployments, { namespace, name });
-  if (now.uid === uid && now.generation === generation) return;
-  throw conflict({ group: deployments.storage.group, plural: deployments.plural }, name, "it was changed meanwhile");
-}
-
 /** The reported status shows whether the rollout is complete: before, an old one may still be needed for a rollback. */
 async function forgetWhenComplete(rollout: Rollout, pass: Pass): Promise<void> {
   if (isComplete(rollout.deployment, rollout.deployment.status)) await forgetOldOnes(rollout, pass);
@@ -238,7 +229,7 @@ async function forgetWhenComplete(rollout: Rollout, pass: Pass): Promise<void> {
 
 async function forgetOldOnes(rollout: Rollout, pass: Pass): Promise<void> {
   const forgotten = planForgetting(rollout);
-  if (forgotten.length > 0) await mustBeCurrent(rollout.deployment, pass);
+  if (forgotten.length > 0) await mustBeCurrent(deployments, rollout.deployment, pass);
   for (const replicaSet of forgotten) {
     const { uid, resourceVersion } = replicaSet.metadata;
     const preconditions = { ...(uid === undefined ? {} : { uid }), ...(resourceVersion === undefined ? {} : { resourceVersion }) };

@@ -10,7 +10,6 @@ import type { ReplicaSetStatus } from "../../api/generated/apps/v1.ts";
 import type { Pod, PodTemplateSpec } from "../../api/generated/core/v1.ts";
 import type { LabelSelector } from "../../api/machinery/selectors/label-selector.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
-import { isReason } from "../../api/machinery/status-error.ts";
 import type { ResourceKind } from "../../client/client.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { itsControllerOrAdopters } from "./adopters.ts";
@@ -25,10 +24,11 @@ import {
   type Outcome,
   type Pass,
 } from "../runtime/controller.ts";
-import { itself, keyOf } from "../runtime/keys.ts";
+import { itself } from "../runtime/keys.ts";
 import { isNamespaceTerminating } from "../runtime/errors.ts";
 import { createPod, deletePod, messageOf, podDraft } from "./pod-control.ts";
 import { planReplicas, podsPerNode, type ReplicaPlan } from "./replica-plan.ts";
+import { reportStatus } from "./report-status.ts";
 import { isSameStatus, nextAvailableInMs, replicaStatus } from "./replica-status.ts";
 import { inTurns, slowStart } from "../runtime/concurrent-writes.ts";
 
@@ -91,7 +91,7 @@ async function keepReplicas<O extends ReplicaOwner>(
     },
     owner.status,
   );
-  await report(status, owner, kind, pass);
+  if (!isSameStatus(status, owner.status)) await reportStatus(kind, owner, status, pass);
   if (failure !== undefined) throw failure.error;
   const nextMs = nextAvailableInMs(active, availability);
   return nextMs === undefined ? onChange : after(nextMs);
@@ -120,18 +120,5 @@ async function act(plan: ReplicaPlan, owner: ReplicaOwner, pass: Pass): Promise<
     return undefined;
   } catch (error) {
     return isNamespaceTerminating(error) ? undefined : { error };
-  }
-}
-
-/** Others write the object too, mostly its spec: the status write is retried once, as upstream does, and then reconciled again. */
-async function report<O extends ReplicaOwner>(status: ReplicaSetStatus, owner: O, kind: ResourceKind<O>, { write }: Pass): Promise<void> {
-  if (isSameStatus(status, owner.status)) return;
-  try {
-    await write.updateStatus(kind, { ...owner, status });
-  } catch (error) {
-    if (!isReason(error, "Conflict")) throw error;
-    const fresh = await write.get(kind, keyOf(owner));
-    if (fresh.metadata.uid !== owner.metadata.uid) throw error;
-    await write.updateStatus(kind, { ...fresh, status });
   }
 }

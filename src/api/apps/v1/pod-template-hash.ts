@@ -9,23 +9,16 @@ import { deepEqual } from "../../../base/deep.ts";
 import { fnv1a32 } from "../../../base/fnv-1a.ts";
 import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import { writeStableJson } from "../../machinery/codec/stable-json.ts";
+import { encodeHash } from "./hash-text.ts";
 import { isSameSpec } from "../../core/v1/pod/same-spec.ts";
 
 /** The label with the hash, on ReplicaSets, in their selectors, and on Pods. */
 export const POD_TEMPLATE_HASH_LABEL = "pod-template-hash";
 
-/** Upstream's alphabet of generated names: no vowels, and no digits that look like them, so that no words occur. */
-const LETTERS = "bcdfghjklmnpqrstvwxz2456789";
-
 /** `collisionCount` changes the hash of the same template, if the first one was taken by another ReplicaSet. */
 export function podTemplateHash(template: PodTemplateSpec, collisionCount?: number): string {
   const text = writeStableJson(withoutHashLabel(template));
-  return spell(fnv1a32(collisionCount === undefined ? text : `${text}#${collisionCount}`).toString());
-}
-
-/** Upstream's SafeEncodeString: one letter for each character. */
-function spell(digits: string): string {
-  return Array.from(digits, (digit) => LETTERS.charAt(digit.charCodeAt(0) % LETTERS.length)).join("");
+  return encodeHash(fnv1a32(collisionCount === undefined ? text : `${text}#${collisionCount}`));
 }
 
 /** True if they create equal Pods. The label is ignored. */
