@@ -32,6 +32,7 @@ test("groups are listed in the order of upstream's discovery", () => {
       "discovery.k8s.io",
       "resource.k8s.io",
       "flowcontrol.apiserver.k8s.io",
+      "metrics.k8s.io",
     ],
   );
 });

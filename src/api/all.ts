@@ -49,6 +49,8 @@ import { flowSchemas } from "./flowcontrol.apiserver.k8s.io/v1/flow-schema.ts";
 import { priorityLevelConfigurations } from "./flowcontrol.apiserver.k8s.io/v1/priority-level-configuration.ts";
 import type { Resource } from "./machinery/resource.ts";
 import { ingresses } from "./networking.k8s.io/v1/ingress.ts";
+import { nodeMetrics } from "./metrics.k8s.io/v1beta1/node-metrics.ts";
+import { podMetrics } from "./metrics.k8s.io/v1beta1/pod-metrics.ts";
 import { ingressClasses } from "./networking.k8s.io/v1/ingress-class.ts";
 import { ipAddresses } from "./networking.k8s.io/v1/ip-address.ts";
 import { networkPolicies } from "./networking.k8s.io/v1/network-policy.ts";
@@ -159,4 +161,7 @@ export const all: readonly Resource[] = [
   // flowcontrol.apiserver.k8s.io
   flowSchemas,
   priorityLevelConfigurations,
+  // metrics.k8s.io
+  nodeMetrics,
+  podMetrics,
 ];

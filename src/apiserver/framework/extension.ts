@@ -22,12 +22,17 @@ export interface ResourceExtension {
   release?(object: KubeObject): Promise<Release>;
   /** Answers a create of a kind that is not stored. The object is valid. */
   answer?(call: ActionCall): Promise<Outcome> | Outcome;
-  /** All current objects of a kind that is readable but not stored. */
-  objects?(): Promise<readonly KubeObject[]>;
+  /** All current objects, or those of the namespace, of a kind that is readable but not stored. */
+  objects?(wanted: WantedObjects): Promise<readonly KubeObject[]>;
   /** Called once at start, when the objects that every cluster has exist: repairs what a crash left inconsistent. */
   repair?(): Promise<void>;
   /** Subresources with side effects, by name. */
   readonly actions?: Readonly<Record<string, (call: ActionCall) => Promise<Outcome>>>;
+}
+
+export interface WantedObjects {
+  /** "" for all. */
+  readonly namespace: string;
 }
 
 export interface PermittedWrite {

@@ -17,13 +17,13 @@ export interface NodeConnector {
 
 /** A validated request for the connector. */
 export interface ConnectionCall {
-  /** "log", "exec", "attach", "portforward" or "proxy". */
+  /** "log", "exec", "attach", "portforward" or "proxy"; "metrics" for a page of a kubelet that the server itself reads. */
   readonly subresource: string;
   readonly target: ConnectionTarget;
   /** Of the subresource's options type (PodExecOptions, …), without unset fields. */
   readonly options: JsonObject;
   readonly method: string;
-  /** For a proxy: the path on the target, percent-encoded; "" otherwise. */
+  /** For a proxy and for metrics: the path on the target, percent-encoded; "" otherwise. */
   readonly path: string;
   /** As received, without the question mark. A proxy forwards it. */
   readonly query: string;

@@ -67,8 +67,9 @@ async function placeOf(call: ConnectionCall, kubeletTls: () => ClientTls): Promi
   }
   const { host, port } = target.node;
   const isProxy = call.subresource === "proxy";
+  const isForwarded = isProxy || call.subresource === "metrics";
   const at = isProxy ? await callable(target, host) : host;
-  return { scheme: "https", host: at, port, tls: kubeletTls(), path: isProxy ? forwarded : kubeletPath(call) };
+  return { scheme: "https", host: at, port, tls: kubeletTls(), path: isForwarded ? forwarded : kubeletPath(call) };
 }
 
 /** A node name may resolve to the API server's own host, which must not be reachable with permission for nodes only. */

@@ -15,6 +15,7 @@ import { bindingExtension } from "./binding/binding-extension.ts";
 import { componentStatusExtension } from "./component-status/component-status-extension.ts";
 import { podExtension } from "./pod/pod-extension.ts";
 import { resourceClaimExtension, resourceClaimTemplateExtension } from "./resource-claim/resource-claim-extensions.ts";
+import { nodeMetricsExtension, podMetricsExtension } from "./resource-metrics/resource-metrics-extensions.ts";
 import { clusterRoleBindingExtension, clusterRoleExtension, roleBindingExtension, roleExtension } from "./role/role-extensions.ts";
 import { selfSubjectReviewExtension } from "./self-subject-review/self-subject-review-extension.ts";
 import { serviceAccountExtension } from "./service-account/token-request-extension.ts";
@@ -30,7 +31,9 @@ export const all: readonly ExtensionFactory[] = [
   localSubjectAccessReviewExtension,
   mutatingAdmissionPolicyBindingExtension,
   mutatingAdmissionPolicyExtension,
+  nodeMetricsExtension,
   podExtension,
+  podMetricsExtension,
   resourceClaimExtension,
   resourceClaimTemplateExtension,
   roleBindingExtension,

@@ -8,21 +8,23 @@ import type { ServerContext } from "../framework/server-context.ts";
 import { selectionOf } from "../watch/selection.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 
-export async function getUnstored(server: ServerContext, endpoint: Endpoint, { name }: ApiRequest): Promise<Outcome> {
-  const object = (await objectsOf(server, endpoint)).find((candidate) => candidate.object.metadata.name === name);
-  // Upstream uses the singular here.
-  if (object === undefined) throw notFound({ group: endpoint.name.group, plural: endpoint.resource.singular }, name);
+export async function getUnstored(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
+  const { namespace, name } = request;
+  const object = (await objectsOf(server, endpoint, request)).find((candidate) => candidate.object.metadata.name === name);
+  // Upstream, metrics-server included, uses the singular and the full name here.
+  const full = namespace === "" ? name : `${namespace}/${name}`;
+  if (object === undefined) throw notFound({ group: endpoint.name.group, plural: endpoint.resource.singular }, full);
   return { is: "object", code: 200, endpoint, object };
 }
 
 export async function listUnstored(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
   const selection = selectionOf(endpoint, request);
-  const objects = (await objectsOf(server, endpoint)).filter((object) => selection.matches(object));
+  const objects = (await objectsOf(server, endpoint, request)).filter((object) => selection.matches(object));
   return { is: "list", endpoint, list: { objects, revision: 0 } };
 }
 
-async function objectsOf(server: ServerContext, { name, storage }: Endpoint): Promise<readonly StoredObject[]> {
-  const objects = await server.extension(name.group, name.plural)?.objects?.();
+async function objectsOf(server: ServerContext, { name, storage }: Endpoint, { namespace }: ApiRequest): Promise<readonly StoredObject[]> {
+  const objects = await server.extension(name.group, name.plural)?.objects?.({ namespace });
   if (objects === undefined) throw noSuchPath();
   return objects.map((object) => storage.newObject(object, ManagedFields.none));
 }

@@ -17,8 +17,9 @@ const nodes = {
 };
 
 function chosen(path: string, part: typeof nodes | undefined = nodes): ChosenKubelet {
-  const match = matchRoute("GET", path);
-  return chooseSimulated(() => part)(match.is === "found" ? match : undefined);
+  const [plain = "", query] = path.split("?");
+  const match = matchRoute("GET", plain);
+  return chooseSimulated(() => part)(match.is === "found" ? match : undefined, new URLSearchParams(query));
 }
 
 function shown({ nodeName, kubelet: found }: ChosenKubelet): readonly unknown[] {
@@ -46,17 +47,18 @@ for (const [path, expected] of [
   ],
   ["/pods", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
   ["/stats/summary", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
+  ["/metrics/resource?node=node-1", ["node-1", "answers"]],
+  ["/stats/summary?node=node-0", ["", 404, 'node "node-0" does not run here']],
   ["/nothing", ["", 501, "cannot handle proxy on a simulated node: simulated Pods and nodes have no network"]],
 ] as const) {
   test(`${path} is routed to its node, or rejected with a message`, () => deepEqual(shown(chosen(path)), expected));
 }
 
 test("before the nodes start no Pod is found", () => {
-  const { kubelet: found } = chooseSimulated(() => undefined)({
-    is: "found",
-    route: "exec",
-    parameters: { namespace: "default", pod: "web" },
-  });
+  const { kubelet: found } = chooseSimulated(() => undefined)(
+    { is: "found", route: "exec", parameters: { namespace: "default", pod: "web" } },
+    new URLSearchParams(),
+  );
 
   equal(found instanceof Refusal && found.code, 404);
 });

@@ -18,7 +18,7 @@ const POD = stub<Pod>({
 });
 
 /** One node, "node-0", with one Pod. */
-function connectorTo(runtime: { logs?(): AsyncIterable<LogLine>; exec?(): Promise<number> }) {
+function connectorTo(runtime: object & { logs?(): AsyncIterable<LogLine>; exec?(): Promise<number> }) {
   const kubelet = stub<Kubelet>({
     runtime,
     pod: ({ name }: { name: string }) => (name === "web" ? POD : undefined),
@@ -198,3 +198,19 @@ for (const { title, call, words } of [
     await rejects(connectorTo({}).connect(call), words);
   });
 }
+
+test("resource usage of a simulated node is read from its runtime", async () => {
+  const usage = { atMs: 1_000, cpuNanoseconds: 2e9, memoryWorkingSetBytes: 4_096 };
+  const container = { ...CONTAINER, name: "main" };
+  const sandbox = { podUid: "u", namespace: "default", name: "web", createdAtMs: 0, containers: [container] };
+  const runtime = {
+    list: () => Promise.resolve([sandbox]),
+    stats: () => Promise.resolve([{ podUid: "u", namespace: "default", name: "web", containers: [{ id: "c1", name: "main", ...usage }] }]),
+    nodeStats: () => Promise.resolve(usage),
+  };
+
+  const text = textOf(await connectorTo(runtime).connect(callOf("metrics", { path: "/metrics/resource" })));
+
+  match(text, /^node_cpu_usage_seconds_total 2 1000$/m);
+  match(text, /^container_memory_working_set_bytes\{container="main",pod="web",namespace="default"\} 4096 1000$/m);
+});

@@ -1,5 +1,5 @@
 /**
- * Connects the API server to simulated nodes in this process, without a network: logs and exec go to the kubelets. Operations that
+ * Connects the API server to simulated nodes in this process, without a network: logs, exec and resource usage come from the kubelets. Operations that
  * simulated Pods do not support (attach, port-forward, proxy) are rejected with a message. Not here: authorization and validation
  * (apiserver/connections).
  */
@@ -8,9 +8,12 @@ import { badRequest } from "../../api/machinery/status-error.ts";
 import type { ExchangeAnswer } from "../../apiserver/framework/exchange.ts";
 import { streamedAnswer } from "../../apiserver/shared/streamed-response.ts";
 import type { Clock } from "../../base/clock.ts";
+import { prometheusText } from "../../base/metrics/prometheus-text.ts";
 import { logBytes, loggedContainer, runtimeLogOptions } from "../../kubelet/logs/container-logs.ts";
 import { chooseProtocol, EXEC_PROTOCOLS, serveExec, type ExecRun } from "../../kubelet/exec/exec-channels.ts";
 import type { Kubelet } from "../../kubelet/kubelet.ts";
+import { resourceFamilies } from "../../kubelet/server/stats/resource-metrics.ts";
+import { runtimeNumbers } from "../../kubelet/server/stats/runtime-numbers.ts";
 import { isRunning } from "../../kubelet/pod/containers/runtime-containers.ts";
 import type { NodesPart } from "./simulated-nodes.ts";
 import { attachUnsupportedMessage, networkUnsupportedMessage, portForwardUnsupportedMessage } from "./unsupported-messages.ts";
@@ -29,6 +32,7 @@ export function nodesConnector(nodes: () => NodesPart | undefined, { clock, netw
     async connect(call) {
       const { subresource, target } = call;
       if (network !== undefined && isElsewhere(target)) return network.connect(call);
+      if (target.is === "kubelet" && subresource === "metrics") return resourceMetrics(kubeletAt(nodes(), target));
       if (target.is === "kubelet" && subresource === "log") return log(kubeletAt(nodes(), target), call, clock);
       if (target.is === "kubelet" && subresource === "exec") return channels(call, execIn(nodes(), target, call));
       if (target.is === "kubelet" && subresource === "attach") return channels(call, () => Promise.reject(noAttaching(target)));
@@ -78,6 +82,12 @@ const NO_POD = { namespace: "", name: "" };
 
 function text(code: number, message: string): ExchangeAnswer {
   return { code, headers: {}, body: [new TextEncoder().encode(message)] };
+}
+
+// ── resource usage ──────────────────────────────────────────────────────────────────────────────────
+
+async function resourceMetrics(kubelet: Kubelet): Promise<ExchangeAnswer> {
+  return text(200, prometheusText(resourceFamilies(await runtimeNumbers(kubelet))));
 }
 
 // ── exec ────────────────────────────────────────────────────────────────────────────────────────────

@@ -73,6 +73,8 @@ export interface Runtime extends AsyncDisposable {
   updateContainer?(containerId: string, resources: LinuxResources): Promise<void>;
   /** Current resource usage of all Pods of this node, or of one Pod, independent of failures of the others. */
   stats?(podUid?: string): Promise<readonly PodStats[]>;
+  /** Usage of the whole node, by runtimes without a machine (simulated). Absent: the machine is measured. */
+  nodeStats?(): Promise<UsageStats>;
   /** Usage and mount point of the image file system. Undefined if the runtime does not report it. */
   imageFilesystem?(): Promise<ImageFilesystem | undefined>;
   /** Why the runtime cannot run Pods now (for example NetworkNotReady); undefined if it is ready. */

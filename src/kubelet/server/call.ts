@@ -17,7 +17,7 @@ export interface ChosenKubelet {
 }
 
 /** The node of a shared server. Undefined: the path matches none. */
-export type ChooseKubelet = (found: RouteFound | undefined) => ChosenKubelet;
+export type ChooseKubelet = (found: RouteFound | undefined, query: URLSearchParams) => ChosenKubelet;
 
 export interface ServerContext {
   readonly kubelet: ServedKubelet;

@@ -135,12 +135,12 @@ class Pages {
     this.#count(request);
     try {
       const match = matchRoute(request.method, request.path);
-      const { nodeName, kubelet } = this.#choose(match.is === "found" ? match : undefined);
+      const query = new URLSearchParams(request.query);
+      const { nodeName, kubelet } = this.#choose(match.is === "found" ? match : undefined, query);
       await this.#mustBeAllowed(request, nodeName);
       if (match.is === "not-found") throw new Refusal(404, "404 page not found\n");
       if (match.is === "not-allowed") throw new Refusal(405, "405: Method Not Allowed");
       if (kubelet instanceof Refusal) throw kubelet;
-      const query = new URLSearchParams(request.query);
       await this.#handlers[match.route]({ ...this.#context, kubelet }, { request, reply, ...offers, parameters: match.parameters, query });
     } catch (error) {
       this.#refuse(request, reply, error);

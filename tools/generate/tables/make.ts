@@ -1,6 +1,6 @@
 /**
  * Generates the tables beside this file, run from the root of the clone: `node out/tools/generate/tables/make.js DIRECTORY`, where DIRECTORY holds the Go modules api,
- * apimachinery, apiextensions-apiserver and kube-aggregator of k8s.io in one version each, as Go's module cache does
+ * apimachinery, apiextensions-apiserver, kube-aggregator and metrics of k8s.io in one version each, as Go's module cache does
  * (`go mod download k8s.io/api@v0.36.0 …`, then "$(go env GOMODCACHE)/k8s.io"). Run once per version of Kubernetes, and the result is
  * committed: facts of the wire format and of Go's zero values, which no npm package has. Every number in a Go tag is verified with
  * the `.proto` file of its package.
@@ -20,6 +20,7 @@ const MORE_API_PACKAGES = [
   "k8s.io/apimachinery/pkg/version",
   "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
   "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1",
+  "k8s.io/metrics/pkg/apis/metrics/v1beta1",
 ];
 
 /** Their types are strings, numbers or have their own encoding; they have no rows. */
@@ -29,6 +30,7 @@ const LENDING_PACKAGES = ["k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/
 const SENT_OF_RUNTIME = ["TypeMeta", "Unknown"];
 
 const STABLE = /^v\d+$/;
+const VERSION = /^v\d+(?:(?:alpha|beta)\d+)?$/;
 
 const PACKAGE_COLUMNS = ["package", "openApi", "group", "version"];
 const TYPE_COLUMNS = ["type", "merge", "protobuf", "union"];
@@ -58,7 +60,7 @@ class Sources implements Packages {
     return this.api.has(path)
       ? path
           .split("/")
-          .slice(STABLE.test(path.slice(path.lastIndexOf("/") + 1)) ? -2 : -1)
+          .slice(VERSION.test(path.slice(path.lastIndexOf("/") + 1)) ? -2 : -1)
           .join(".")
       : undefined;
   }
@@ -108,7 +110,7 @@ function packageRow(sources: Sources, { path, group }: GoPackage): string[] {
   const version = path.slice(path.lastIndexOf("/") + 1);
   const [host = "", ...folders] = path.split("/");
   const openApi = [...host.split(".").reverse(), ...folders].join(".");
-  return [sources.shortNameOf(path) ?? "", openApi, group === "meta.k8s.io" ? "" : group, STABLE.test(version) ? version : ""];
+  return [sources.shortNameOf(path) ?? "", openApi, group === "meta.k8s.io" ? "" : group, VERSION.test(version) ? version : ""];
 }
 
 /** All rows of a package: one per type, and one per field. */

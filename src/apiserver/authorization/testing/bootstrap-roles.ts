@@ -1,12 +1,14 @@
 /**
  * The permissions of each bootstrap role, in lines as rights.ts describes them: the answers of upstream's server 1.36 to a review of every
  * verb with every resource and path. For admin, edit and view they are those of a user with all roles that a controller aggregates into
- * them; kubeadm:bootstrap-signer-clusterinfo is defined by kubeadm, not by the server, and system:k8ts-ingress is ours.
+ * them; kubeadm:bootstrap-signer-clusterinfo is defined by kubeadm, not by the server, system:aggregated-metrics-reader by
+ * metrics-server, and system:k8ts-ingress is ours.
  */
 
 /** Bound cluster-wide. */
 export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
   admin: `
+    nodes.metrics.k8s.io, pods.metrics.k8s.io: get list watch
     bindings, controllerrevisions.apps, cronjobs.batch/status, daemonsets.apps/status, daemonsets.extensions/status: get list watch
     deployments.apps/status, deployments.extensions/status, endpoints, endpointslices.discovery.k8s.io: get list watch
     horizontalpodautoscalers.autoscaling/status, ingresses.extensions/status, ingresses.networking.k8s.io/status: get list watch
@@ -38,6 +40,7 @@ export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
     /*: *
   `,
   edit: `
+    nodes.metrics.k8s.io, pods.metrics.k8s.io: get list watch
     bindings, controllerrevisions.apps, cronjobs.batch/status, daemonsets.apps/status, daemonsets.extensions/status: get list watch
     deployments.apps/status, deployments.extensions/status, endpoints, endpointslices.discovery.k8s.io: get list watch
     horizontalpodautoscalers.autoscaling/status, ingresses.extensions/status, ingresses.networking.k8s.io/status: get list watch
@@ -99,6 +102,7 @@ export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
     resourcequotas, resourcequotas/status, serviceaccounts, services, services/status, statefulsets.apps: get list watch
     statefulsets.apps/scale, statefulsets.apps/status: get list watch
   `,
+  "system:aggregated-metrics-reader": "nodes.metrics.k8s.io, pods.metrics.k8s.io: get list watch",
   "system:auth-delegator": "subjectaccessreviews.authorization.k8s.io, tokenreviews.authentication.k8s.io: create",
   "system:basic-user": `
     selfsubjectaccessreviews.authorization.k8s.io, selfsubjectreviews.authentication.k8s.io: create
@@ -418,6 +422,7 @@ export const CLUSTER_ROLES: Readonly<Record<string, string>> = {
     storageclasses.storage.k8s.io: get list watch
   `,
   view: `
+    nodes.metrics.k8s.io, pods.metrics.k8s.io: get list watch
     bindings, configmaps, controllerrevisions.apps, cronjobs.batch, cronjobs.batch/status, daemonsets.apps: get list watch
     daemonsets.apps/status, daemonsets.extensions, daemonsets.extensions/status, deployments.apps, deployments.apps/scale: get list watch
     deployments.apps/status, deployments.extensions, deployments.extensions/scale, deployments.extensions/status, endpoints: get list watch

@@ -23,6 +23,7 @@ export const BATCH = "batch";
 export const CERTIFICATES = "certificates.k8s.io";
 export const COORDINATION = "coordination.k8s.io";
 export const DISCOVERY = "discovery.k8s.io";
+export const METRICS = "metrics.k8s.io";
 export const NETWORKING = "networking.k8s.io";
 export const POLICY = "policy";
 export const RBAC = "rbac.authorization.k8s.io";

@@ -16,6 +16,7 @@ import {
   grant,
   group,
   may,
+  METRICS,
   NETWORKING,
   POLICY,
   RBAC,
@@ -162,4 +163,8 @@ export const userRoles: readonly Grant[] = [
   grant("system:aggregate-to-admin", ADMIN_RULES, { labels: { [TO_ADMIN]: "true" } }),
   grant("system:aggregate-to-edit", EDIT_RULES, { labels: { [TO_EDIT]: "true" } }),
   grant("system:aggregate-to-view", VIEW_RULES, { labels: { [TO_VIEW]: "true" } }),
+  // From the manifests of metrics-server, whose API is built in here.
+  grant("system:aggregated-metrics-reader", [may(...READ).of(METRICS, "pods", "nodes")], {
+    labels: { [TO_ADMIN]: "true", [TO_EDIT]: "true", [TO_VIEW]: "true" },
+  }),
 ];

@@ -5,11 +5,19 @@
  */
 import { onAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
-import { RuntimeError, type ExecStreams, type LogLine, type LogOptions, type RuntimeContainer } from "../../contracts/runtime.ts";
+import {
+  RuntimeError,
+  type ContainerStats,
+  type ExecStreams,
+  type LogLine,
+  type LogOptions,
+  type RuntimeContainer,
+} from "../../contracts/runtime.ts";
 import type { Alarms, AlarmSeat } from "./alarms.ts";
 import { KILLED_EXIT_CODE, reasonOf, type ContainerScript } from "./script.ts";
 import type { ExecScript } from "./settings.ts";
 import { endOf, logLine, stateAt, type Life, type Observation } from "./state.ts";
+import { amountAt, cpuNanosecondsBetween } from "./usage.ts";
 
 /** Its constant properties. */
 export interface ContainerFacts {
@@ -38,6 +46,8 @@ export class SimulatedContainer {
   readonly #owner: ContainerOwner;
   /** Undefined: it was not started. */
   #life: Life | undefined;
+  /** CPU time used under earlier scripts. */
+  #counted: { readonly atMs: number; readonly nanoseconds: number } | undefined;
   /** When its start was requested. */
   #startRequestedAtMs: number | undefined;
   #starting: Promise<void> | undefined;
@@ -63,7 +73,30 @@ export class SimulatedContainer {
     return { ...facts, state, started, ready };
   }
 
+  /** Undefined unless it is running. */
+  stats(): ContainerStats | undefined {
+    const atMs = this.#now();
+    if (this.#life === undefined || this.#observe()?.state.is !== "running") return undefined;
+    const memoryBytes = amountAt(this.#script.usage.memoryBytes, atMs - this.#life.startedAtMs);
+    return {
+      id: this.facts.id,
+      name: this.facts.name,
+      atMs,
+      cpuNanoseconds: this.#cpuNanoseconds(this.#life, atMs),
+      memoryWorkingSetBytes: memoryBytes,
+      memoryUsageBytes: memoryBytes,
+      memoryRssBytes: memoryBytes,
+    };
+  }
+
+  #cpuNanoseconds({ startedAtMs }: Life, atMs: number): number {
+    const { atMs: fromMs, nanoseconds } = this.#counted ?? { atMs: startedAtMs, nanoseconds: 0 };
+    return nanoseconds + cpuNanosecondsBetween(this.#script.usage.cpuNanocores, fromMs - startedAtMs, atMs - startedAtMs);
+  }
+
   follow(script: ContainerScript): void {
+    // A counter never goes back: the new usage counts from now on.
+    if (this.#life !== undefined) this.#counted = { atMs: this.#now(), nanoseconds: this.#cpuNanoseconds(this.#life, this.#now()) };
     const ended = this.#life && this.hasEnded ? endOf(this.#script, this.#life) : undefined;
     if (this.#life !== undefined && ended !== undefined) this.#life = { ...this.#life, ended };
     this.#script = script;

@@ -3,6 +3,7 @@
  * Annotations and options are parsed by settings.ts; defaults are decided here.
  */
 import type { ExecScript, ImagePull, Settings, Span } from "./settings.ts";
+import { IDLE_CPU, IDLE_MEMORY, type UsageSteps } from "./usage.ts";
 
 export interface ContainerScript {
   /** Duration of its start. */
@@ -21,6 +22,7 @@ export interface ContainerScript {
   readonly stopExitCode: number;
   readonly imagePull: ImagePull;
   readonly log: LogScript;
+  readonly usage: UsageScript;
   /** By the words of the command, separated by one space; "*" is the default. */
   readonly exec: ReadonlyMap<string, ExecScript>;
 }
@@ -30,6 +32,11 @@ export interface Ending {
   readonly exitCode: number;
   readonly reason: string;
   readonly message: string | undefined;
+}
+
+export interface UsageScript {
+  readonly cpuNanocores: UsageSteps;
+  readonly memoryBytes: UsageSteps;
 }
 
 export interface LogScript {
@@ -71,6 +78,7 @@ export function scriptOf(settings: Settings): ContainerScript {
     stopExitCode: settings.stopExitCode ?? TERMINATED_EXIT_CODE,
     imagePull: settings.imagePull ?? { is: "takes", durationMs: 0 },
     log: { lines: settings.logs ?? NO_LOG, everyMs: settings.logEveryMs ?? 0, repeats: settings.logRepeat ?? false },
+    usage: { cpuNanocores: settings.cpuNanocores ?? IDLE_CPU, memoryBytes: settings.memoryBytes ?? IDLE_MEMORY },
     exec: settings.exec ?? NO_COMMANDS,
   };
 }

@@ -7,6 +7,8 @@ import { parseYaml } from "../../../api/machinery/codec/yaml/yaml.ts";
 import { YamlError } from "../../../api/machinery/codec/yaml/scalar.ts";
 import { DurationError, durationToMs, parseDuration } from "../../../api/machinery/duration.ts";
 import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
+import { parseQuantity, QuantityError, scaledValue } from "../../../api/machinery/quantity.ts";
+import type { UsageStep, UsageSteps } from "./usage.ts";
 
 /** A setting as written by the user. Durations are Go's: "1.5s", "2m", "0". */
 export interface WrittenSettings {
@@ -44,6 +46,10 @@ export interface WrittenSettings {
   readonly logEvery?: string;
   /** Whether the log repeats. Default false. */
   readonly logRepeat?: boolean | string;
+  /** CPU usage in cores, constant ("250m") or from times since its start on ("100m,30s:1,2m:50m"). Default "1m". */
+  readonly cpu?: number | string;
+  /** Memory usage in bytes, in the same form: "64Mi", "64Mi,1m:1Gi". Default "10Mi". */
+  readonly memory?: number | string;
   /** By command, its words separated by one space, or "*" as the default: the output, or more. YAML in an annotation. */
   readonly exec?: string | Readonly<Record<string, string | WrittenExec>>;
 }
@@ -78,6 +84,8 @@ export interface Settings {
   readonly logs?: readonly string[];
   readonly logEveryMs?: number;
   readonly logRepeat?: boolean;
+  readonly cpuNanocores?: UsageSteps;
+  readonly memoryBytes?: UsageSteps;
   readonly exec?: ReadonlyMap<string, ExecScript>;
 }
 
@@ -104,6 +112,9 @@ export class SettingError extends Error {
 
 const EXIT_CODE_MAX = 255;
 
+/** Nanocores are the unit of CPU statistics. */
+const NANO = -9;
+
 const READERS: ReadonlyMap<string, (value: Json) => Settings> = new Map<keyof WrittenSettings, (value: Json) => Settings>([
   ["startAfter", (value) => ({ startAfterMs: durationMs(value) })],
   ["startedAfter", (value) => ({ startedAfterMs: durationMs(value) })],
@@ -122,6 +133,8 @@ const READERS: ReadonlyMap<string, (value: Json) => Settings> = new Map<keyof Wr
   ["logs", (value) => ({ logs: lines(value) })],
   ["logEvery", (value) => ({ logEveryMs: durationMs(value) })],
   ["logRepeat", (value) => ({ logRepeat: truth(value) })],
+  ["cpu", (value) => ({ cpuNanocores: usageSteps(value, NANO) })],
+  ["memory", (value) => ({ memoryBytes: usageSteps(value, 0) })],
   ["exec", (value) => ({ exec: commands(value) })],
 ]);
 
@@ -196,6 +209,30 @@ function span(written: string): Span {
     if (!(error instanceof SettingError)) throw error;
   }
   throw new SettingError("spans of time such as 10s-20s,1m- where each ends later than it begins");
+}
+
+/** Amounts in units of ten to the power of `exponent`. */
+function usageSteps(value: Json, exponent: number): UsageSteps {
+  const [first = "", ...later] = (typeof value === "number" ? String(value) : text(value)).split(",");
+  try {
+    const steps: UsageSteps = [{ fromMs: 0, amount: amountOf(first, exponent) }, ...later.map((step) => usageStep(step, exponent))];
+    if (steps.every(({ fromMs }, index) => index === 0 || fromMs > (steps[index - 1]?.fromMs ?? 0))) return steps;
+  } catch (error) {
+    if (!(error instanceof SettingError) && !(error instanceof QuantityError)) throw error;
+  }
+  throw new SettingError("a quantity such as 250m, or several such as 100m,30s:1,2m:50m, each from a later time on");
+}
+
+function usageStep(written: string, exponent: number): UsageStep {
+  const [from = "", amount = "", ...more] = written.split(":");
+  if (more.length > 0) throw new SettingError("a step");
+  return { fromMs: durationMs(from.trim()), amount: amountOf(amount, exponent) };
+}
+
+function amountOf(written: string, exponent: number): number {
+  const amount = Number(scaledValue(parseQuantity(written.trim()), exponent));
+  if (amount < 0) throw new SettingError("an amount of 0 or more");
+  return amount;
 }
 
 function imagePull(value: Json): ImagePull {

@@ -14,14 +14,18 @@ import {
   type ExecStreams,
   type Image,
   type LogLine,
+  type ContainerStats,
   type LogOptions,
+  type PodStats,
   type Runtime,
   type SandboxStatus,
+  type UsageStats,
 } from "../../contracts/runtime.ts";
 import { Addresses, defaultPodCidr } from "./addresses.ts";
 import type { Alarms } from "./alarms.ts";
 import { SimulatedContainer, type ContainerOwner } from "./container.ts";
 import { containerId, sandboxId } from "./identity.ts";
+import { NodeUsage } from "./node-usage.ts";
 import { checkScripts, containersOf, scriptFor } from "./pod-script.ts";
 import { recoverPod, scriptOfPast } from "./recovery.ts";
 import type { ImagePull } from "./settings.ts";
@@ -74,6 +78,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
   readonly #listeners = new Set<(podUid: string) => void>();
   /** Cancels image pulls in progress when the runtime stops. */
   readonly #pulls = new Set<() => void>();
+  readonly #usage = new NodeUsage();
   #isOver = false;
 
   constructor({ simulation, node, podCidrs = () => [], nodeIndex = 0 }: SimulatedRuntimeOptions) {
@@ -211,6 +216,18 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
     container.leave(new RuntimeError("NotFound", `Container ${container.facts.id} was removed`));
   }
 
+  // ── resource usage ────────────────────────────────────────────────────────────────────────────────
+
+  async stats(podUid?: string): Promise<readonly PodStats[]> {
+    const sandbox = podUid === undefined ? undefined : this.#sandboxOfPod.get(podUid);
+    const sandboxes = podUid === undefined ? [...this.#sandboxes.values()] : sandbox === undefined ? [] : [sandbox];
+    return sandboxes.map((one) => ({ podUid: one.podUid, namespace: one.namespace, name: one.name, containers: runningStats(one) }));
+  }
+
+  async nodeStats(): Promise<UsageStats> {
+    return this.#usage.at(this.clock.now(), [...this.#sandboxes.values()].flatMap(runningStats));
+  }
+
   // ── images ────────────────────────────────────────────────────────────────────────────────────────
 
   async imageStatus(image: string): Promise<Image | undefined> {
@@ -302,6 +319,10 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
   #overError(): RuntimeError {
     return new RuntimeError("Unavailable", `The simulated runtime of node ${this.#node} was stopped`);
   }
+}
+
+function runningStats({ containers }: Sandbox): readonly ContainerStats[] {
+  return containers.flatMap((container) => container.stats() ?? []);
 }
 
 function uidOf({ metadata }: Pod): string {

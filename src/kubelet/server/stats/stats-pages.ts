@@ -9,7 +9,8 @@ import { isRunning } from "../../pod/containers/runtime-containers.ts";
 import type { SandboxStatus } from "../../contracts/runtime.ts";
 import { cadvisorFamilies, type MachineNumbers } from "./cadvisor-metrics.ts";
 import { Refusal, sendJson, sendText, type Handler, type ServedKubelet } from "../call.ts";
-import { completeStats, liveStats } from "./live-statistics.ts";
+import { completeStats } from "./live-statistics.ts";
+import { runtimeNumbers } from "./runtime-numbers.ts";
 import type { CgroupUsageSource, NodeNumbersSource } from "./node-statistics.ts";
 import { resourceFamilies, type ResourceNumbers } from "./resource-metrics.ts";
 import { statsSummary } from "./stats-summary.ts";
@@ -33,11 +34,9 @@ export interface StatsSources {
 
 export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgroupUsage, metrics, configuration = {} }: StatsSources) {
   const numbersOf = async (kubelet: ServedKubelet): Promise<ResourceNumbers> => {
-    const { runtime } = kubelet;
-    const [node = {}, pods = [], sandboxes] = await Promise.all([nodeNumbers?.(), runtime.stats?.(), runtime.list()]);
-    const live = liveStats(pods, sandboxes);
+    const { pods, ...numbers } = await runtimeNumbers(kubelet, nodeNumbers);
     const usageOf = cgroupUsage === undefined ? undefined : { cgroupUsage, cgroupOf: cgroupsOf(kubelet, cgroupOf) };
-    return { node, pods: usageOf === undefined ? live : await completeStats(live, usageOf), sandboxes };
+    return { ...numbers, pods: usageOf === undefined ? pods : await completeStats(pods, usageOf) };
   };
   const statsSummaryPage: Handler = async ({ kubelet, clock }, { reply, query }) => {
     const numbers = await numbersOf(kubelet).catch((error: unknown) => {
