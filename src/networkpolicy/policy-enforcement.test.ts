@@ -181,6 +181,28 @@ test("while the API server is away, rules stay, new Pods get those of known poli
   assert.deepEqual(world.enforcer.isolated, []);
 });
 
+test("a Pod waits for an API server that does not answer, and starts with known policies if that takes long", async () => {
+  await using world = await running([aNamespace("x"), DENY]);
+  const { client, clock } = world.cluster;
+  const pod = await driven(clock, createPod(client));
+  const admit = async (): Promise<string> => {
+    const result = world.enforcement.admitPod(pod, ["10.0.0.7"]).then(
+      () => "admitted",
+      (error: Error) => error.message,
+    );
+    await clock.advance(6_000);
+    return result;
+  };
+  await clock.settle();
+  world.transport.fallSilent();
+
+  assert.equal(await admit(), "Cannot request the network policies of namespace x: no answer within 5 s");
+  assert.deepEqual(world.enforcer.isolated, []);
+  await clock.advance(30_000);
+  assert.equal(await admit(), "admitted");
+  assert.deepEqual(world.enforcer.isolated, ["10.0.0.7"]);
+});
+
 test("stopping leaves the rules of the last model", async () => {
   const enforcer = new RecordingEnforcer();
   await (await running([aNamespace("x"), WEB, DENY], enforcer))[Symbol.asyncDispose]();

@@ -36,8 +36,14 @@ const RETRY = { minMs: 100, maxMs: 10_000 };
 /** Limit of one admission. Later the Pod does not start, with an event that says why, and the kubelet retries. */
 const ADMISSION_TIMEOUT_MS = 10_000;
 
-/** Limit of the request for a namespace's policies. Without an answer, the policies known here decide: Pods start without an API server. */
-const POLICY_REQUEST_TIMEOUT_MS = 2_000;
+/** Limit of the request for a namespace's policies, with which the start of a Pod waits. */
+const POLICY_REQUEST_TIMEOUT_MS = 5_000;
+
+/**
+ * An API server that is slow may have policies that are not known here, so the Pod waits. One that has not answered for this long is away,
+ * as one that refuses connections: then the policies known here decide, since Pods must start without it.
+ */
+const UNANSWERED_MAX_MS = 30_000;
 
 export interface EnforcementOptions {
   readonly nodeName: string;
@@ -70,6 +76,10 @@ export async function startEnforcement(options: EnforcementOptions, signal?: Abo
   return { admitPod: (pod, addresses) => loop.admitPod(pod, addresses), [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
+class NoAnswerError extends Error {
+  override readonly name = "NoAnswerError";
+}
+
 interface Waiter {
   /** State that has to be applied. */
   readonly version: number;
@@ -87,6 +97,8 @@ class EnforcementLoop {
   /** Number of the newest state that must be applied, and of the one that is. */
   #wanted = 0;
   #applied = 0;
+  /** Undefined: the last request was answered. */
+  #unansweredSinceMs: number | undefined;
   /** Message of the last write, if it failed. */
   #lastError: string | undefined;
   #wake: () => void = () => {};
@@ -147,14 +159,27 @@ class EnforcementLoop {
   async admitPod(pod: Pod, addresses: readonly string[]): Promise<void> {
     if (pod.spec?.hostNetwork === true || addresses.length === 0 || this.#isApplied(pod, addresses)) return;
     const { namespace = "" } = pod.metadata;
-    await this.#within(POLICY_REQUEST_TIMEOUT_MS, (signal) => this.#catchUp(namespace, signal)).catch((error: unknown) =>
-      this.#options.log.debug("Requesting network policies for a new Pod failed", { namespace, error }),
-    );
+    await this.#knowPolicies(namespace);
     this.#admitted.admit(pod, addresses);
     this.#changed();
     // Without any policy nothing is forbidden, and the address is written meanwhile.
     if (this.#informers.of(networkPolicies).list().length === 0) return;
     await this.#appliedWithin(ADMISSION_TIMEOUT_MS);
+  }
+
+  /** Resolves when all policies of the namespace are known, or the API server is away. */
+  async #knowPolicies(namespace: string): Promise<void> {
+    const { clock, log } = this.#options;
+    try {
+      await this.#within(POLICY_REQUEST_TIMEOUT_MS, (signal) => this.#catchUp(namespace, signal));
+      this.#unansweredSinceMs = undefined;
+    } catch (error) {
+      log.debug("Requesting network policies for a new Pod failed", { namespace, error });
+      if (!(error instanceof NoAnswerError)) return;
+      this.#unansweredSinceMs ??= clock.monotonic() - POLICY_REQUEST_TIMEOUT_MS;
+      if (clock.monotonic() - this.#unansweredSinceMs < UNANSWERED_MAX_MS)
+        throw new Error(`Cannot request the network policies of namespace ${namespace}: ${error.message}`, { cause: error });
+    }
   }
 
   /** Resolves when everything that is wanted now is applied. */
@@ -191,15 +216,18 @@ class EnforcementLoop {
     }
   }
 
-  /** Aborts the operation after `limitMs`, or when this stops. */
+  /** Aborts the operation after `limitMs`, which rejects with a NoAnswerError, or when this stops. */
   async #within<T>(limitMs: number, operation: (signal: AbortSignal) => Promise<T>): Promise<T> {
     const limit = new AbortController();
+    const late = new NoAnswerError(`no answer within ${limitMs / 1_000} s`);
     const timer = this.#options.clock.sleep(limitMs, limit.signal).then(
-      () => limit.abort(new Error(`No answer within ${limitMs} ms`)),
+      () => limit.abort(late),
       () => {}, // Done in time.
     );
     try {
       return await operation(anySignal(limit.signal, this.#stopping.signal) ?? limit.signal);
+    } catch (error) {
+      throw limit.signal.reason === late ? late : error;
     } finally {
       limit.abort();
       await timer;

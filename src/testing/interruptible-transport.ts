@@ -1,4 +1,4 @@
-/** The connection to an API server that a test can take away: watches end, and requests fail until it is back. */
+/** The connection to an API server that a test can take away: watches end, and requests fail, or get no answer, until it is back. */
 import { StatusError } from "../api/machinery/status-error.ts";
 import type { Transport, TransportWatch, TransportWatchListener } from "../api/machinery/transport.ts";
 
@@ -6,6 +6,7 @@ export class InterruptibleTransport implements Transport {
   readonly #transport: Transport;
   readonly #watches = new Set<TransportWatch>();
   #isAway = false;
+  #isSilent = false;
 
   constructor(transport: Transport) {
     this.#transport = transport;
@@ -17,13 +18,21 @@ export class InterruptibleTransport implements Transport {
     this.#watches.clear();
   }
 
-  comeBack(): void {
-    this.#isAway = false;
+  /** Requests get no answer until they are cancelled; watches continue. */
+  fallSilent(): void {
+    this.#isSilent = true;
   }
 
-  async request(...request: Parameters<Transport["request"]>): ReturnType<Transport["request"]> {
+  comeBack(): void {
+    this.#isAway = false;
+    this.#isSilent = false;
+  }
+
+  async request(...[request]: Parameters<Transport["request"]>): ReturnType<Transport["request"]> {
     this.#check();
-    return this.#transport.request(...request);
+    if (this.#isSilent)
+      await new Promise((_resolve, reject) => request.signal?.addEventListener("abort", () => reject(request.signal?.reason)));
+    return this.#transport.request(request);
   }
 
   async document(...request: Parameters<Transport["document"]>): ReturnType<Transport["document"]> {

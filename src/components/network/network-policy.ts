@@ -1,5 +1,6 @@
 /** Enforcement of NetworkPolicies on a node, as a network component. Not here: how (networkpolicy/). */
 import { nodeIdentity } from "../../api/identities.ts";
+import { Disposables } from "../../base/disposables.ts";
 import { brNetfilter } from "../../networkpolicy/bridged/br-netfilter.ts";
 import { bridgedPacketsWays } from "../../networkpolicy/bridged/all.ts";
 import { enforceOnBridge } from "../../networkpolicy/bridged/enforce-on-bridge.ts";
@@ -23,13 +24,19 @@ export const networkPolicy = defineNetworkComponent({
     const rules = mode.open({ owner, namespace, podCidr, bridge });
     const onBridge = bridge === undefined ? undefined : enforceOnBridge(rules, { owner, namespace, bridge, podCidr });
     const transport = transportFor(nodeIdentity(nodeName), AGENT);
-    const enforcement = await startEnforcement({ nodeName, enforcer: onBridge ?? rules, transport, clock, random, log }, signal);
+    await using starting = new Disposables();
+    const options = { nodeName, enforcer: onBridge ?? rules, transport, clock, random, log };
+    const enforcement = starting.use(await startEnforcement(options, signal));
     // Left by a run that used another one: two sets of rules would both have to allow a packet.
     for (const other of enforcers) if (other !== mode) await clock.external(other.cleanUp({ owner, namespace }));
+    const owned = starting.move();
     return {
-      description: onBridge?.way === undefined || onBridge.way === brNetfilter.name ? mode.name : `${mode.name}, with ${onBridge.way}`,
+      get description() {
+        const way = onBridge?.way;
+        return way === undefined || way === brNetfilter.name ? mode.name : `${mode.name}, with ${way}`;
+      },
       admitPod: (pod, addresses) => enforcement.admitPod(pod, addresses),
-      [Symbol.asyncDispose]: () => enforcement[Symbol.asyncDispose](),
+      [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
     };
   },
 
