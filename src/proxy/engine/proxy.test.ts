@@ -3,6 +3,8 @@ import { test } from "node:test";
 import { nodes } from "../../api/core/v1/node.ts";
 import { services } from "../../api/core/v1/service.ts";
 import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts";
+import { StatusError } from "../../api/machinery/status-error.ts";
+import type { Transport, TransportWatch } from "../../api/machinery/transport.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
 import { prometheusText } from "../../base/metrics/prometheus-text.ts";
@@ -25,10 +27,16 @@ interface World extends AsyncDisposable {
   readonly warnings: readonly string[];
 }
 
-async function running(
-  objects: readonly object[],
-  { mode = "iptables", iptables = new RecordingMode("iptables"), userspace = new RecordingMode("userspace") } = {},
-): Promise<World> {
+interface RunningOptions {
+  readonly mode?: string;
+  readonly iptables?: RecordingMode;
+  readonly userspace?: RecordingMode;
+  around?(transport: Transport): Transport;
+}
+
+async function running(objects: readonly object[], options: RunningOptions = {}): Promise<World> {
+  const { mode = "iptables", iptables = new RecordingMode("iptables"), userspace = new RecordingMode("userspace") } = options;
+  const { around = (transport: Transport) => transport } = options;
   const cluster = await given(...objects);
   const warnings: string[] = [];
   const { clock } = cluster;
@@ -38,7 +46,7 @@ async function running(
     namespace: { name: "test", run: () => Promise.resolve("") },
     settings: { nodePortAddresses: ["0.0.0.0/0"], podCidrs: [], nodeIps: [] },
     applierOptions: { masqueradesAll: false, ipvsScheduler: "rr" },
-    transport: cluster.server.transport(),
+    transport: around(cluster.server.transport()),
     warn: (message) => void warnings.push(message),
   });
   const proxy = await driven(clock, starting);
@@ -49,6 +57,36 @@ async function running(
       await cluster[Symbol.asyncDispose]();
     },
   };
+}
+
+/** A network that can be cut: watches end, and requests fail, until it is back. */
+class Outage {
+  readonly #watches = new Set<TransportWatch>();
+  #isDown = false;
+
+  begin(): void {
+    this.#isDown = true;
+    for (const watch of this.#watches) watch.stop();
+    this.#watches.clear();
+  }
+
+  end(): void {
+    this.#isDown = false;
+  }
+
+  around(transport: Transport): Transport {
+    const lost = () => Promise.reject(new StatusError("ServiceUnavailable", "connection refused"));
+    return {
+      ...transport,
+      request: (request) => (this.#isDown ? lost() : transport.request(request)),
+      watch: async (request, listener) => {
+        if (this.#isDown) return lost();
+        const watch = await transport.watch(request, listener);
+        this.#watches.add(watch);
+        return watch;
+      },
+    };
+  }
 }
 
 const web = (name: string, clusterIP: string) => aService(name, { clusterIP });
@@ -150,6 +188,58 @@ test("rules that were flushed are written again, although nothing changed", asyn
   assert.equal(iptables.models[1], iptables.models[0]);
   await cluster.clock.advance(20_000);
   assert.equal(iptables.models.length, 2);
+});
+
+test("while the API server is away for a minute the rules stay; changes made meanwhile are applied afterwards", async () => {
+  const network = new Outage();
+  const objects = [web("a", "10.96.1.10"), slice("a", "10.1.0.1"), web("b", "10.96.1.11"), slice("b", "10.1.0.2")];
+  await using world = await running(objects, { around: (transport) => network.around(transport) });
+  const { iptables, cluster, proxy } = world;
+  const before = iptables.models.length;
+
+  network.begin();
+  await cluster.client.patch(
+    endpointSlices,
+    { namespace: "default", name: "a-1" },
+    { type: "merge", value: { endpoints: [anEndpoint("10.1.0.9")] } },
+  );
+  await cluster.client.delete(services, { namespace: "default", name: "b" });
+  await cluster.client.create(services, web("c", "10.96.1.12"));
+  await cluster.clock.advance(60_000);
+  assert.equal(iptables.models.length, before);
+  assert.equal(proxy.health.isHealthy, true);
+
+  network.end();
+  await cluster.clock.advance(60_000);
+  assert.deepEqual(shown(iptables), ["default/a:/TCP/4=10.1.0.9", "default/c:/TCP/4="]);
+});
+
+test("flushed rules are written again while the API server is away", async () => {
+  const network = new Outage();
+  await using world = await running([web("a", "10.96.1.10")], { around: (transport) => network.around(transport) });
+  network.begin();
+  world.iptables.isIntact = false;
+
+  await world.cluster.clock.advance(10_000);
+
+  assert.equal(world.iptables.models.length, 2);
+});
+
+test("the Service kubernetes has all API servers, and loses one that is down", async () => {
+  const api = { name: "kubernetes", service: "kubernetes", ports: [{ name: "https", port: 6443, protocol: "TCP" as const }] };
+  await using world = await running([aSlice([], api)]);
+  const { client } = world.cluster;
+  const key = { namespace: "default", name: "kubernetes" };
+  const servers = () => world.iptables.last.map((line) => line.split("=")[1]);
+  const set = (...addresses: readonly string[]) =>
+    client.patch(endpointSlices, key, { type: "merge", value: { endpoints: addresses.map((address) => anEndpoint(address)) } });
+
+  await set("192.0.2.1", "192.0.2.2");
+  await world.cluster.settled();
+  assert.deepEqual(servers(), ["192.0.2.1,192.0.2.2"]);
+  await set("192.0.2.2");
+  await world.cluster.settled();
+  assert.deepEqual(servers(), ["192.0.2.2"]);
 });
 
 test("the zone of the Node decides about topology hints, also if the Node is created later", async () => {

@@ -1,4 +1,5 @@
 /** Contract between the traffic suite, its rows and the modes that it tests. */
+import type { NetworkNamespace } from "../../host/network/network-namespace.ts";
 import type { Family, Traffic } from "./traffic.ts";
 
 /** One behaviour. Runs per IP family, on an applier that still has the state of the row before it. */
@@ -32,4 +33,16 @@ export interface TrafficSuiteOptions {
   readonly cannot?: Readonly<Record<string, string>>;
   /** Absent: the mode keeps no state in the kernel, and rows about it are skipped. */
   readonly ruleset?: RulesetCommands;
+}
+
+/** The kernel's rules without counters, dates and the order in which chains were created. */
+export async function listed(namespace: NetworkNamespace, { list }: RulesetCommands): Promise<string> {
+  const outputs: string[] = [];
+  for (const [command, ...words] of list) outputs.push(await namespace.run(command, words));
+  const lines = outputs.join("\n").split("\n");
+  return lines
+    .filter((line) => !line.startsWith("#"))
+    .map((line) => line.replaceAll(/\[\d+:\d+\]/g, "").trimEnd())
+    .sort()
+    .join("\n");
 }

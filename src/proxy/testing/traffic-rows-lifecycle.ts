@@ -2,8 +2,8 @@
 import assert from "node:assert/strict";
 import type { NetworkNamespace } from "../../host/network/network-namespace.ts";
 import type { ServicePort } from "../model.ts";
-import type { CommandLine, RulesetCommands, TrafficRow } from "./traffic-row.ts";
-import { aPort, onA, onB, onRemote, tcp, type Traffic } from "./traffic.ts";
+import { listed, type CommandLine, type TrafficRow } from "./traffic-row.ts";
+import { aPort, onA, onB, onRemote, tcp } from "./traffic.ts";
 
 const MANY_SERVICES = 200;
 
@@ -67,7 +67,7 @@ export const lifecycleRows: readonly TrafficRow[] = [
       const [kept, stale] = [traffic.newClusterIp(), traffic.newClusterIp()];
       const port = aPort("web", { clusterIp: kept, port: 80 }, [onB()]);
       await traffic.apply([port]);
-      const expected = await listed(traffic, ruleset);
+      const expected = await listed(traffic.context.namespace, ruleset);
       await traffic.apply([port, aPort("stale", { clusterIp: stale, port: 80, nodePort: traffic.newNodePort() }, [onB()])]);
 
       await traffic.close();
@@ -76,7 +76,7 @@ export const lifecycleRows: readonly TrafficRow[] = [
 
       assert.equal(await traffic.reach(podA, tcp(kept, 80)), "b:8080");
       await traffic.assertNotReached(podA, tcp(stale, 80));
-      assert.equal(await listed(traffic, ruleset), expected);
+      assert.equal(await listed(traffic.context.namespace, ruleset), expected);
     },
   },
   {
@@ -87,7 +87,7 @@ export const lifecycleRows: readonly TrafficRow[] = [
       const { podA } = traffic.topology;
       const port = aPort("web", { clusterIp: traffic.newClusterIp(), port: 80 }, [onB()]);
       await traffic.apply([port]);
-      const expected = await listed(traffic, ruleset);
+      const expected = await listed(traffic.context.namespace, ruleset);
       assert.equal(await (await traffic.applier()).isIntact("thorough"), true);
 
       await runAll(traffic.context.namespace, ruleset.flush);
@@ -97,7 +97,7 @@ export const lifecycleRows: readonly TrafficRow[] = [
 
       assert.equal(await (await traffic.applier()).isIntact("thorough"), true);
       assert.equal(await traffic.reach(podA, tcp(port.clusterIp, 80)), "b:8080");
-      assert.equal(await listed(traffic, ruleset), expected);
+      assert.equal(await listed(traffic.context.namespace, ruleset), expected);
     },
   },
   {
@@ -110,13 +110,13 @@ export const lifecycleRows: readonly TrafficRow[] = [
       const port = aPort("web", { ...fields, clusterIp: traffic.newClusterIp() }, [onB()]);
       const ports = [port, aPort("empty", { clusterIp: traffic.newClusterIp(), port: 80 })];
       await traffic.apply(ports);
-      const expected = await listed(traffic, ruleset);
+      const expected = await listed(traffic.context.namespace, ruleset);
       for (const damage of ruleset.damages) {
         await traffic.context.namespace.run("sh", ["-ec", damage]);
-        assert.notEqual(await listed(traffic, ruleset), expected, `Nothing changed by: ${damage}`);
+        assert.notEqual(await listed(traffic.context.namespace, ruleset), expected, `Nothing changed by: ${damage}`);
         assert.equal(await (await traffic.applier()).isIntact("thorough"), false, `Not noticed: ${damage}`);
         await traffic.apply(ports);
-        assert.equal(await listed(traffic, ruleset), expected, `Not repaired: ${damage}`);
+        assert.equal(await listed(traffic.context.namespace, ruleset), expected, `Not repaired: ${damage}`);
         assert.equal(await (await traffic.applier()).isIntact("thorough"), true);
       }
       assert.equal(await traffic.reach(podA, tcp(port.clusterIp, 80)), "b:8080");
@@ -130,34 +130,22 @@ export const lifecycleRows: readonly TrafficRow[] = [
       await traffic.close();
       await traffic.mode.cleanUp(traffic.context);
       await runAll(traffic.context.namespace, ruleset.addForeign);
-      const foreign = await listed(traffic, ruleset);
+      const foreign = await listed(traffic.context.namespace, ruleset);
       const fields = { port: 80, nodePort: traffic.newNodePort(), sourceRanges: ["192.168.50.0/24"], affinitySeconds: 60 };
       await traffic.apply([
         aPort("web", { ...fields, clusterIp: traffic.newClusterIp(), loadBalancerIps: [traffic.newExternalIp()] }, [onB(), onA()]),
         aPort("empty", { clusterIp: traffic.newClusterIp(), port: 80 }),
       ]);
-      assert.notEqual(await listed(traffic, ruleset), foreign);
+      assert.notEqual(await listed(traffic.context.namespace, ruleset), foreign);
 
       await traffic.close();
       await traffic.mode.cleanUp(traffic.context);
-      assert.equal(await listed(traffic, ruleset), foreign);
+      assert.equal(await listed(traffic.context.namespace, ruleset), foreign);
       await traffic.mode.cleanUp(traffic.context);
-      assert.equal(await listed(traffic, ruleset), foreign);
+      assert.equal(await listed(traffic.context.namespace, ruleset), foreign);
     },
   },
 ];
-
-/** The kernel's rules without counters, dates and the order in which chains were created. */
-async function listed({ context }: Traffic, { list }: RulesetCommands): Promise<string> {
-  const outputs: string[] = [];
-  for (const [command, ...words] of list) outputs.push(await context.namespace.run(command, words));
-  const lines = outputs.join("\n").split("\n");
-  return lines
-    .filter((line) => !line.startsWith("#"))
-    .map((line) => line.replaceAll(/\[\d+:\d+\]/g, "").trimEnd())
-    .sort()
-    .join("\n");
-}
 
 async function runAll(namespace: NetworkNamespace, commands: readonly CommandLine[]): Promise<void> {
   for (const [command, ...words] of commands) await namespace.run(command, words);

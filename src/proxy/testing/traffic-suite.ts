@@ -7,6 +7,7 @@
 import { after, before, describe, it } from "node:test";
 import type { ProxyMode } from "../appliers/applier.ts";
 import { addressRows } from "./traffic-rows-addresses.ts";
+import { faultRows } from "./traffic-rows-faults.ts";
 import { lifecycleRows } from "./traffic-rows-lifecycle.ts";
 import { policyRows } from "./traffic-rows-policies.ts";
 import type { RulesetCommands, TrafficRow, TrafficSuiteOptions } from "./traffic-row.ts";
@@ -14,7 +15,7 @@ import { Traffic } from "./traffic.ts";
 
 const NO_RULESET: RulesetCommands = { list: [], addForeign: [], flush: [], damages: [] };
 
-const ROWS: readonly TrafficRow[] = [...addressRows, ...policyRows, ...lifecycleRows];
+const ROWS: readonly TrafficRow[] = [...addressRows, ...policyRows, ...faultRows, ...lifecycleRows];
 
 export function trafficSuite(mode: ProxyMode, options: TrafficSuiteOptions = {}): void {
   const { cannot = {}, skip = false, ruleset } = options;

@@ -12,6 +12,7 @@ trafficSuite(userspaceInNamespace, {
     "Pods keep their address inside the cluster; clients outside are masqueraded": SEES_NODE,
     "external traffic policy Local without a local endpoint drops external traffic, but not that of the node and its Pods": RESETS,
     "load balancer source ranges admit their clients only": RESETS,
+    "a proxy that is killed at any step converges after its restart, and its clean-up leaves nothing": "sockets end with their process",
     "an unchanged model writes nothing, a change of one of many Services writes little": "the table of redirects is replaced as a whole",
     "state of an earlier process serves traffic until the mode is opened again, which adopts it and removes what is stale":
       "sockets end with their process",
