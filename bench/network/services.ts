@@ -14,57 +14,55 @@ export const MODES: readonly ProxyMode[] = [iptables, nftables];
 
 const ENDPOINTS = 10;
 const BYTE = 256;
+const FIRST_NETWORK = 16;
 
 /** "default/web-7", the key of a Service. */
-export function serviceKey(index: number): string {
+function serviceKey(index: number): string {
   return `default/web-${index}`;
 }
 
-/** In 10.96.0.0/12, spread like addresses that the API server allocates. */
+/** In 10.96.0.0/12, spread like addresses that the API server allocates, without the first ones: those are of the cluster's own Services. */
 export function clusterIp(index: number): string {
-  return `10.${96 + (index % 16)}.${Math.floor(index / BYTE) % BYTE}.${(index % (BYTE - 1)) + 1}`;
+  return `10.${96 + (index % 16)}.${(FIRST_NETWORK + Math.floor(index / BYTE)) % BYTE}.${(index % (BYTE - 1)) + 1}`;
 }
 
-/** A cluster of `count` Services with 10 endpoints each, whose EndpointSlices can be replaced. */
+/** A cluster of `count` Services with 10 endpoints each, as the proxy's model. */
 export class ServiceFleet {
-  readonly #services = new Map<string, Service>();
-  readonly #slices = new Map<string, EndpointSlice>();
   readonly computation: ModelComputation;
 
   constructor(count: number) {
-    for (let index = 0; index < count; index++) {
-      this.#services.set(serviceKey(index), serviceOf(index));
-      this.setEndpoints(index, 0);
-    }
+    const services = new Map(Array.from({ length: count }, (_, index) => [serviceKey(index), index]));
     const source = {
-      serviceKeys: () => this.#services.keys(),
-      service: (key: string) => this.#services.get(key),
-      slices: (key: string) => {
-        const slice = this.#slices.get(key);
-        return slice === undefined ? [] : [slice];
-      },
+      serviceKeys: () => services.keys(),
+      service: (key: string) => (services.has(key) ? serviceOf(services.get(key) ?? 0) : undefined),
+      slices: (key: string) => (services.has(key) ? [sliceOf(services.get(key) ?? 0, 0)] : []),
     };
-    const settings = { nodePortAddresses: ["0.0.0.0/0", "::/0"], podCidrs: ["10.128.0.0/9"], nodeIps: [] };
-    this.computation = new ModelComputation(source, { node: { name: "bench" }, settings });
-  }
-
-  /** Replaces the first endpoint of a Service by another one per `generation`. */
-  setEndpoints(index: number, generation: number): void {
-    const addresses = Array.from({ length: ENDPOINTS }, (_, endpoint) =>
-      endpoint === 0 ? `10.254.${generation % BYTE}.${index % BYTE}` : endpointAddress(index * ENDPOINTS + endpoint),
-    );
-    this.#slices.set(serviceKey(index), {
-      apiVersion: "discovery.k8s.io/v1",
-      kind: "EndpointSlice",
-      metadata: { namespace: "default", name: `web-${index}-1` },
-      addressType: "IPv4",
-      endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
-      ports: [{ name: "http", port: 8080, protocol: "TCP" }],
-    });
+    this.computation = new ModelComputation(source, { node: { name: "bench" }, settings: SETTINGS });
   }
 }
 
-function serviceOf(index: number): Service {
+export const SETTINGS = { nodePortAddresses: ["0.0.0.0/0", "::/0"], podCidrs: ["10.128.0.0/9"], nodeIps: [] };
+
+/** The first endpoint of a Service is another one per `generation`. */
+export function firstEndpoint(index: number, generation: number): string {
+  return `10.254.${generation % BYTE}.${index % BYTE}`;
+}
+
+export function sliceOf(index: number, generation: number): EndpointSlice {
+  const addresses = Array.from({ length: ENDPOINTS }, (_, endpoint) =>
+    endpoint === 0 ? firstEndpoint(index, generation) : endpointAddress(index * ENDPOINTS + endpoint),
+  );
+  return {
+    apiVersion: "discovery.k8s.io/v1",
+    kind: "EndpointSlice",
+    metadata: { namespace: "default", name: `web-${index}-1`, labels: { "kubernetes.io/service-name": `web-${index}` } },
+    addressType: "IPv4",
+    endpoints: addresses.map((address) => ({ addresses: [address], conditions: { ready: true } })),
+    ports: [{ name: "http", port: 8080, protocol: "TCP" }],
+  };
+}
+
+export function serviceOf(index: number): Service {
   const address = clusterIp(index);
   return {
     apiVersion: "v1",
@@ -88,6 +86,7 @@ export interface RecordedRun {
 export class RecordingNamespace implements NetworkNamespace {
   readonly #inner: NetworkNamespace;
   #runs: RecordedRun[] = [];
+  #awaited: { readonly text: string; resolve(): void } | undefined;
 
   constructor(inner: NetworkNamespace) {
     this.#inner = inner;
@@ -97,9 +96,16 @@ export class RecordingNamespace implements NetworkNamespace {
     return this.#inner.name;
   }
 
-  run(command: string, words: readonly string[], input?: string): Promise<string> {
+  async run(command: string, words: readonly string[], input?: string): Promise<string> {
     this.#runs.push({ command, words, ...(input === undefined ? {} : { input }) });
-    return this.#inner.run(command, words, input);
+    const output = await this.#inner.run(command, words, input);
+    if (this.#awaited !== undefined && input?.includes(this.#awaited.text) === true) this.#awaited.resolve();
+    return output;
+  }
+
+  /** Resolves when a command whose input has this text has ended. One at a time. */
+  written(text: string): Promise<void> {
+    return new Promise((resolve) => (this.#awaited = { text, resolve }));
   }
 
   /** The commands since the last call. */
