@@ -9,12 +9,15 @@ function node(podCIDR?: string): object {
   return { apiVersion: "v1", kind: "Node", metadata: { name: "w1" }, spec: podCIDR === undefined ? {} : { podCIDR, podCIDRs: [podCIDR] } };
 }
 
+const CLUSTER_CIDR = "10.244.0.0/16";
+
 function ask({ client, clock }: Given, podCidr?: string, waiting: string[] = []): Promise<string> {
   const { signal } = new AbortController();
   return nodePodCidr({
     client,
     nodeName: "w1",
     podCidr,
+    clusterCidr: CLUSTER_CIDR,
     timeoutMs: 60_000,
     clock,
     signal,
@@ -46,6 +49,16 @@ test("an explicit Pod CIDR is used without creating the Node, unless the Node ha
   equal((await cluster.list(nodes)).length, 0);
   await using other = await given(node("10.244.5.0/24"));
   await rejects(driven(other.clock, ask(other, "10.244.7.0/24")), /Node w1 already has 10\.244\.5\.0\/24, which cannot be changed/);
+});
+
+test("a Pod CIDR outside of the cluster CIDR, which other nodes do not reach, is reported with the remedy", async () => {
+  await using cluster = await given(node("10.9.5.0/24"));
+  await rejects(
+    driven(cluster.clock, ask(cluster)),
+    /10\.9\.5\.0\/24 .*not within the cluster CIDR 10\.244\.0\.0\/16; .*kubectl delete node w1/,
+  );
+  await using other = await given();
+  await rejects(driven(other.clock, ask(other, "10.9.7.0/24")), /not within the cluster CIDR .*; set --pod-cidr to a free range of it/);
 });
 
 test("a Pod CIDR that is not assigned in time is reported with the remedy", async () => {

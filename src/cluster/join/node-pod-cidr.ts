@@ -5,6 +5,7 @@
  */
 import { nodes } from "../../api/core/v1/node.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
+import { cidrContains, parseCidr } from "../../api/machinery/ip-address.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -20,14 +21,28 @@ export interface NodePodCidrOptions {
   readonly nodeName: string;
   /** Explicit value. */
   readonly podCidr?: string | undefined;
+  /** Range of the Pods of all nodes, if it is known: other nodes have no routes to a Pod CIDR outside of it. */
+  readonly clusterCidr?: string | undefined;
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   onWaiting(message: string): void;
 }
 
-/** Rejects with the remedy if none is assigned in time, or another one than the explicit one. */
+/** Rejects with the remedy if none is assigned in time, another one than the explicit one, or one that the other nodes do not reach. */
 export async function nodePodCidr(options: NodePodCidrOptions): Promise<string> {
+  const { clusterCidr, nodeName } = options;
+  const chosen = await assignedPodCidr(options);
+  const [cluster, range] = [parseCidr(clusterCidr ?? ""), parseCidr(chosen)];
+  if (cluster === undefined || range === undefined || cidrContains(cluster, range.address)) return chosen;
+  const remedy =
+    options.podCidr === undefined
+      ? `delete the Node with "kubectl delete node ${nodeName}" on the cluster and run k8ts join again`
+      : "set --pod-cidr to a free range of it, or leave it out";
+  throw new Error(`Cannot use the Pod CIDR ${chosen} of Node ${nodeName}: it is not within the cluster CIDR ${clusterCidr}; ${remedy}`);
+}
+
+async function assignedPodCidr(options: NodePodCidrOptions): Promise<string> {
   const { client, nodeName, podCidr, timeoutMs, clock, signal } = options;
   const assigned = podCidrOf(await getNode(client, nodeName));
   if (podCidr !== undefined) {

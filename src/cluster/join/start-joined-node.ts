@@ -54,6 +54,7 @@ export async function startJoinedNode(options: JoinOptions, running: RunningHome
     client,
     nodeName: join.nodeName,
     podCidr: options.podCidr,
+    clusterCidr: settings.clusterCidr,
     timeoutMs: options.timeoutMs,
     onWaiting,
     ...context,

@@ -9,7 +9,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
-import { joinPath, makePrivateDirectory } from "../../host/files/files.ts";
+import { joinPath, makePrivateDirectory, removeFile } from "../../host/files/files.ts";
 import type { ProcessMark } from "../../host/processes/process-identity.ts";
 import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
 import type { Environment } from "../../cli/framework/command.ts";
@@ -348,6 +348,7 @@ export class NodeFleet implements AsyncDisposable {
     } finally {
       joined.abort();
       await writing;
+      await removeFile(nodeTokenFile(home, name));
     }
   }
 
