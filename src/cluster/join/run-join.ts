@@ -1,5 +1,7 @@
 /** Lifecycle of a joined node in this process (run-home.ts): until a signal, or in the background. */
 import { fileExists, joinPath } from "../../host/files/files.ts";
+import { killThisProcess } from "../../host/processes/exit-process.ts";
+import { SupervisorLost } from "../../host/processes/supervision.ts";
 import type { Io } from "../../cli/framework/command.ts";
 import type { HeldHome } from "../home/cluster-home.ts";
 import type { ClusterRecord } from "../home/cluster-record.ts";
@@ -11,6 +13,7 @@ import { startJoinedNode, type JoinedNode } from "./start-joined-node.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 
 export async function runJoin(options: JoinOptions, io: Io): Promise<void> {
+  endWithSupervisor(io);
   await runInHome(
     {
       secret: () => secretInput(options),
@@ -24,6 +27,15 @@ export async function runJoin(options: JoinOptions, io: Io): Promise<void> {
     },
     io,
   );
+}
+
+/** A node of a cluster that was killed ends as one that was: its Pods continue, and the next start adopts them, as those of the first node. */
+function endWithSupervisor({ signal }: Io): void {
+  const endIfLost = (): void => {
+    if (signal.reason instanceof SupervisorLost) killThisProcess();
+  };
+  if (signal.aborted) endIfLost();
+  signal.addEventListener("abort", endIfLost, { once: true });
 }
 
 /** The kubelet moves to another port if this one is in use. */

@@ -20,14 +20,23 @@ export class StopOrder extends Error {
   }
 }
 
+/** Abort reason of a process whose supervisor exited without stopping it: it was killed. */
+export class SupervisorLost extends Error {
+  override readonly name = "SupervisorLost";
+
+  constructor() {
+    super("The supervisor exited");
+  }
+}
+
 /** True if this process is supervised; then it is stopped when its supervisor exits or requests it. Can be called once. */
 export function followSupervisor(stop: AbortController): boolean {
   const isSupervised = process.env[SUPERVISED_VARIABLE] === "1";
   // Not inherited by processes that this one starts.
   delete process.env[SUPERVISED_VARIABLE];
   if (!isSupervised) return false;
-  void readLines(process.stdin, (order) => stop.abort(new StopOrder(order))).then(() => stop.abort());
-  process.stdin.on("error", () => stop.abort());
+  void readLines(process.stdin, (order) => stop.abort(new StopOrder(order))).then(() => stop.abort(new SupervisorLost()));
+  process.stdin.on("error", () => stop.abort(new SupervisorLost()));
   // Does not keep the process alive.
   process.stdin.unref();
   return true;
