@@ -102,7 +102,10 @@ describe("the network of Pods with real containers", needs(...REAL_CLUSTER_NEEDS
     match(await tryFrom("isolated"), /blocked/);
     match(await tryFrom("free"), /reached/);
     // The kubelet is in another process now than the rest of the network.
-    await create({ ...aRealPod("another", `${connectOnce(address)}\n${SLEEP}`), metadata: { name: "another", labels: { app: "isolated" } } });
+    await create({
+      ...aRealPod("another", `${connectOnce(address)}\n${SLEEP}`),
+      metadata: { name: "another", labels: { app: "isolated" } },
+    });
     await ready("pod/another");
     equal(await lineOf(kubectl, "logs --follow another", /^(reached|blocked)$/), "blocked");
     doesNotMatch(await kubectl("logs isolated"), /leaked/);

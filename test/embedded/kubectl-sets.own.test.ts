@@ -56,6 +56,30 @@ test("a StatefulSet is rolled out with a partition, completed and rolled back", 
   match(await kubectl("rollout history statefulset/web"), /^statefulset\.apps\/web \nREVISION +CHANGE-CAUSE\n2 +<none>\n3 +<none>\n/);
 });
 
+/** What upstream 1.36 stores for this template. */
+const REVISION = {
+  name: "web-664cbd64dd",
+  data: String.raw`{"spec":{"template":{"$patch":"replace","metadata":{"annotations":{"note":"ä \u003cb\u003e"},"labels":{"app":"web"}},"spec":{"containers":[{"command":["sh","-c","a \u0026\u0026 b \u003e c"],"env":[{"name":"Z","value":"1"}],"image":"nginx:1.29","imagePullPolicy":"IfNotPresent","name":"app","ports":[{"containerPort":80,"protocol":"TCP"}],"resources":{"requests":{"cpu":"100m","memory":"64Mi"}},"terminationMessagePath":"/dev/termination-log","terminationMessagePolicy":"File"}],"dnsPolicy":"ClusterFirst","restartPolicy":"Always","schedulerName":"default-scheduler","securityContext":{},"terminationGracePeriodSeconds":30}}}}`,
+};
+
+test("the revision of a StatefulSet has upstream's name, and is served with upstream's bytes", needs("kubectl"), async () => {
+  const kubectl = await inNamespace("bytes");
+  const container = {
+    name: "app",
+    image: "nginx:1.29",
+    command: ["sh", "-c", "a && b > c"],
+    ports: [{ containerPort: 80 }],
+    resources: { requests: { cpu: "100m", memory: "64Mi" } },
+    env: [{ name: "Z", value: "1" }],
+  };
+  const template = { metadata: { labels, annotations: { note: "ä <b>" } }, spec: { containers: [container] } };
+  await kubectl("create -f -", { input: aSet("StatefulSet", { replicas: 0, serviceName: "web", template }) });
+
+  await kubectl(`wait statefulset/web --for=jsonpath={.status.updateRevision}=${REVISION.name}`);
+  const raw = await kubectl(`get --raw /apis/apps/v1/namespaces/bytes/controllerrevisions/${REVISION.name}`);
+  ok(raw.includes(`"data":${REVISION.data},`), raw);
+});
+
 test("a StatefulSet is scaled by kubectl, and deleted with its Pods", needs("kubectl"), async () => {
   const kubectl = await inNamespace("scaled");
   await kubectl("create -f -", { input: aSet("StatefulSet", { replicas: 1, serviceName: "web", podManagementPolicy: "Parallel" }) });

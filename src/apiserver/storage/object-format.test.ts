@@ -88,3 +88,15 @@ test("decoding never changes a prototype", () => {
   assert.equal(({} as { polluted?: boolean }).polluted, undefined);
   assert.equal(new TextDecoder().decode(format.write(object, "")), text);
 });
+
+test("HTML characters are escaped, as Go's encoder does", () => {
+  const text = format.writeText(
+    { apiVersion: "example.com/v1", kind: "Widget", metadata: { name: "a" }, data: "a && <b>" } as KubeObject,
+    "",
+  );
+
+  assert.equal(
+    text,
+    String.raw`{"kind":"Widget","apiVersion":"example.com/v1","metadata":{"name":"a"},"data":"a \u0026\u0026 \u003cb\u003e"}`,
+  );
+});

@@ -6,6 +6,7 @@
  */
 import { encodeUtf8 } from "../../base/utf8.ts";
 import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
+import { escapeForPages } from "../../api/machinery/codec/stable-json.ts";
 import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
 import type { ForeignReader } from "./foreign-value.ts";
 
@@ -51,7 +52,8 @@ export class ObjectFormat {
 
   writeText(object: KubeObject, managedFields: string): string {
     const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
-    const fields = writeJson(rest);
+    // As Go's encoder: clients compare the raw text of some fields, such as the data of a ControllerRevision.
+    const fields = escapeForPages(writeJson(rest));
     const owned = managedFields === "" ? "" : `,"managedFields":${managedFields}`;
     return `${this.#head}${writeMetadata(metadata)}${owned}}${fields === "{}" ? "" : `,${fields.slice(1, -1)}`}}`;
   }

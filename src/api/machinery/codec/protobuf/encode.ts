@@ -13,7 +13,7 @@ import { writtenZero } from "../decode-plan.ts";
 import { writeJson } from "../json.ts";
 import { ProtobufUnsupported } from "./error.ts";
 import { KEY_TAG, MAP_VALUE_NUMBER, type MemberPlan, type MessagePlan, messagePlanOf, tagOf, type ValuePlan } from "./plan.ts";
-import { writeStableJson } from "../stable-json.ts";
+import { escapeForPages, writeStableJson } from "../stable-json.ts";
 
 /** Requires a decoded object (decode.ts): its values are assumed to be of the right type and canonical. */
 export function encodeMessage(object: JsonObject, schema: ObjectSchema): Uint8Array {
@@ -131,9 +131,10 @@ function writeContent(writer: Writer, value: Json, plan: ValuePlan): void {
   }
 }
 
-/** Upstream re-encodes values in schemas (`default`); of other values it keeps the text. */
+/** Upstream re-encodes values in schemas (`default`); of other values it keeps the text, in which clients in Go escape HTML characters. */
 function textOfAny(value: Json, { format }: AnySchema): string {
-  return format === "json" ? writeStableJson(value) : writeJson(value);
+  if (format === "json") return writeStableJson(value);
+  return format === "raw-extension" ? escapeForPages(writeJson(value)) : writeJson(value);
 }
 
 /** Where the union is an object or a boolean, upstream sets the boolean to true for an object. */
