@@ -6,6 +6,7 @@ import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { controllers } from "./controllers/controllers.ts";
+import { controllerSets } from "./controllers/sets.ts";
 import { gate } from "./gate/gate.ts";
 import { networkApp } from "./network/app.ts";
 import { networkDns } from "./network/dns.ts";
@@ -30,6 +31,7 @@ export const all: readonly Benchmark[] = [
   apiserverGrowth,
   gate,
   controllers,
+  controllerSets,
   ...schedulerBenchmarks,
   networkApp,
   networkDns,

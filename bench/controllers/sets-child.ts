@@ -1,0 +1,127 @@
+/** The cluster of sets.ts in one process: a StatefulSet on simulated nodes, then a DaemonSet on many nodes without kubelets. */
+import { daemonSets } from "../../src/api/apps/v1/daemon-set.ts";
+import { statefulSets } from "../../src/api/apps/v1/stateful-set.ts";
+import { nodes } from "../../src/api/core/v1/node.ts";
+import type { DaemonSet, StatefulSet } from "../../src/api/generated/apps/v1.ts";
+import type { KubeObject } from "../../src/api/machinery/object.ts";
+import type { Client, ResourceKind } from "../../src/client/client.ts";
+import { createClient } from "../../src/client/rest-client.ts";
+import type { Cluster } from "../../src/embedded/cluster.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
+import { realClock } from "../../src/host/real-clock.ts";
+import { collectGarbage, serve } from "../serve.ts";
+
+/** Concurrency that an API server accepts without rejecting requests. */
+const CONCURRENCY = 100;
+/** Simulated nodes for the Pods of the StatefulSet, 110 each. */
+const KUBELETS = 2;
+
+let cluster: Cluster;
+let client: Client;
+let made = 0;
+
+interface IdleOptions {
+  /** Several, so that a single garbage collection does not dominate. */
+  readonly stretches: number;
+  readonly seconds: number;
+}
+
+const tasks = {
+  async start(_input: null): Promise<void> {
+    // Nodes without kubelets send no heartbeats: the node lifecycle controller would mark them as lost.
+    cluster = await startCluster({ nodes: KUBELETS, controllers: ["*", "-node-lifecycle-controller"] });
+    client = createClient(cluster.transport({ userAgent: "bench" }));
+  },
+
+  /** Milliseconds until all Pods of a new StatefulSet are ready; it is deleted again. */
+  async statefulSet({ replicas, policy }: { readonly replicas: number; readonly policy: "OrderedReady" | "Parallel" }): Promise<number> {
+    const name = `set-${made++}`;
+    const labels = { app: name };
+    const spec = {
+      replicas,
+      serviceName: name,
+      podManagementPolicy: policy,
+      selector: { matchLabels: labels },
+      template: { metadata: { labels }, spec: { containers: [{ name: "web", image: "web:1" }], terminationGracePeriodSeconds: 0 } },
+    };
+    const takenMs = await timed(async () => {
+      await client.create(statefulSets, { apiVersion: "apps/v1", kind: "StatefulSet", metadata: { namespace: "default", name }, spec });
+      await becomes<StatefulSet>(statefulSets, name, (set) => set?.status?.readyReplicas === replicas);
+    });
+    await client.delete(statefulSets, { namespace: "default", name }, { propagationPolicy: "Foreground" });
+    await becomes(statefulSets, name, (set) => set === undefined);
+    return takenMs;
+  },
+
+  async addNodes({ count }: { readonly count: number }): Promise<void> {
+    for (let index = 0; index < count; index += CONCURRENCY) {
+      const batch = Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => `many-${index + offset}`);
+      await Promise.all(
+        batch.map((name) => client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name, labels: { of: "many" } } })),
+      );
+    }
+  },
+
+  /** Milliseconds until a new DaemonSet has a Pod for every one of these nodes. It stays. */
+  async daemonSet({ count }: { readonly count: number }): Promise<number> {
+    const labels = { app: "agent" };
+    const tolerations = [{ operator: "Exists" as const }];
+    const pod = { nodeSelector: { of: "many" }, tolerations, containers: [{ name: "agent", image: "agent:1" }] };
+    const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: pod } };
+    return await timed(async () => {
+      await client.create(daemonSets, {
+        apiVersion: "apps/v1",
+        kind: "DaemonSet",
+        metadata: { namespace: "default", name: "agent" },
+        spec,
+      });
+      await becomes<DaemonSet>(daemonSets, "agent", (set) => set?.status?.currentNumberScheduled === count);
+    });
+  },
+
+  /** Milliseconds until a label that one node loses and regains is followed. */
+  async relabel(_input: null): Promise<number> {
+    const { desiredNumberScheduled: all = 0 } = (await client.get(daemonSets, { namespace: "default", name: "agent" })).status ?? {};
+    const label = (of: string) => client.patch(nodes, { name: "many-0" }, { type: "merge", value: { metadata: { labels: { of } } } });
+    return await timed(async () => {
+      await label("few");
+      await becomes<DaemonSet>(daemonSets, "agent", (set) => set?.status?.desiredNumberScheduled === all - 1);
+      await label("many");
+      await becomes<DaemonSet>(daemonSets, "agent", (set) => set?.status?.currentNumberScheduled === all);
+    });
+  },
+
+  /** Milliseconds of CPU time per second, and number of writes to the store, without changes. */
+  async idle({ stretches, seconds }: IdleOptions): Promise<{ readonly cpuMs: readonly number[]; readonly writes: number }> {
+    await realClock.sleep(5_000); // Time for the effects of the last change to settle.
+    collectGarbage();
+    const since = new Date().toISOString();
+    const cpuMs: number[] = [];
+    for (let stretch = 0; stretch < stretches; stretch++) {
+      const cpu = process.cpuUsage();
+      await realClock.sleep(seconds * 1_000);
+      const { user, system } = process.cpuUsage(cpu);
+      cpuMs.push((user + system) / 1_000 / seconds);
+    }
+    return { cpuMs, writes: await writesSince(since) };
+  },
+};
+export type SetsTasks = typeof tasks;
+serve(tasks);
+
+async function timed(work: () => Promise<unknown>): Promise<number> {
+  collectGarbage();
+  const start = performance.now();
+  await work();
+  return performance.now() - start;
+}
+
+function becomes<T extends KubeObject>(kind: ResourceKind<T>, name: string, is: (object: T | undefined) => boolean): Promise<unknown> {
+  return cluster.until<T>(`${kind.plural}/${name}`, is, { within: "10m" });
+}
+
+/** Excludes leases and events, which are written periodically: the server's own record omits them. */
+async function writesSince(since: string): Promise<number> {
+  const { items } = (await client.document("/debug/k8ts/causes")) as { readonly items: readonly { readonly time: string }[] };
+  return items.filter(({ time }) => time > since).length;
+}
