@@ -48,7 +48,7 @@ describe("StatefulSets and DaemonSets with real containers", { ...needs(...REAL_
   const rolledOut = (workload: string) => cluster.kubectl(`rollout status ${workload} ${WAIT}`, { timeoutMs: READY_WITHIN_MS });
   /** Printed by a command in a Pod; its messages if it fails. */
   const inPod = (pod: string, command: string) => cluster.kubectl(`exec ${pod} -- ${command}`).then((text) => text.trim(), String);
-  const versions = () => Promise.all(PODS.map((pod) => inPod(pod, "printenv VERSION")));
+  const versions = () => Promise.all(PODS.map((pod) => inPod(pod, "sh -c 'echo $VERSION'")));
   const nodesOf = async (app: string) =>
     namesIn(await cluster.kubectl(`get pods -l app=${app} -o jsonpath={.items[*].spec.nodeName}`)).toSorted();
 
