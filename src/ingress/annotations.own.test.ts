@@ -126,7 +126,7 @@ describe("annotations of Ingresses", NEEDS_ADDRESS, () => {
     equal(`${statusCode} ${headers.location}`, `308 https://redirect.example:${scene.controller.ports.https}/x`);
   });
 
-  test("retries: the next endpoint answers, unless there are none", async () => {
+  test("retries: the next endpoint answers, unless the number of retries is 0", async () => {
     const statuses = async (host: string) => {
       const answers: string[] = [];
       for (let count = 0; count < 2; count++) answers.push((await fetch(host)).slice(0, 3));
