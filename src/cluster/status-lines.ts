@@ -38,7 +38,7 @@ function damageText(path: string): string {
 }
 
 function line(what: string, text: string): string {
-  return `  ${`${what}:`.padEnd(13)}${text}`;
+  return `  ${`${what}:`.padEnd(12)} ${text}`;
 }
 
 function stateText(state: ClusterStatus["state"], role: ClusterRecord["role"]): string {
