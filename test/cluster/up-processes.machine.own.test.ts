@@ -126,6 +126,13 @@ describe("one process per component", { ...needs(...REAL_CLUSTER_NEEDS) }, () =>
     deepEqual(await runsOf(kubectl), runs);
   });
 
+  test("a node is added to a cluster with one process per component", async () => {
+    deepEqual((await cluster.k8ts("node", "add", "worker")).stdout, "Added node worker\n");
+    await kubectl("wait --for=condition=Ready node/worker --timeout=90s", { timeoutMs: ROLLED_OUT_WITHIN_MS });
+    const { parts = [] } = await recordOf(cluster);
+    match(parts.at(-1)?.description ?? "", /^worker \(198\.1[89]\.\d+\.2, running\)$/);
+  });
+
   test("Ctrl-C leaves nothing on the machine with one process per component", async () => {
     equal(await cluster.interrupt(), 0);
 
