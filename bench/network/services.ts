@@ -76,17 +76,10 @@ function endpointAddress(number: number): string {
   return `10.${128 + Math.floor(number / (BYTE * BYTE))}.${Math.floor(number / BYTE) % BYTE}.${number % BYTE}`;
 }
 
-export interface RecordedRun {
-  readonly command: string;
-  readonly words: readonly string[];
-  readonly input?: string;
-}
-
-/** Runs commands in `inner` and records them. */
+/** Runs commands in `inner` and measures the one that writes a text. */
 export class RecordingNamespace implements NetworkNamespace {
   readonly #inner: NetworkNamespace;
-  #runs: RecordedRun[] = [];
-  #awaited: { readonly text: string; resolve(): void } | undefined;
+  #awaited: { readonly text: string; resolve(durationMs: number): void } | undefined;
 
   constructor(inner: NetworkNamespace) {
     this.#inner = inner;
@@ -97,27 +90,15 @@ export class RecordingNamespace implements NetworkNamespace {
   }
 
   async run(command: string, words: readonly string[], input?: string): Promise<string> {
-    this.#runs.push({ command, words, ...(input === undefined ? {} : { input }) });
+    const startMs = performance.now();
     const output = await this.#inner.run(command, words, input);
-    if (this.#awaited !== undefined && input?.includes(this.#awaited.text) === true) this.#awaited.resolve();
+    if (this.#awaited !== undefined && input?.includes(this.#awaited.text) === true) this.#awaited.resolve(performance.now() - startMs);
     return output;
   }
 
-  /** Resolves when a command whose input has this text has ended. One at a time. */
-  written(text: string): Promise<void> {
+  /** Resolves with its duration when a command whose input has this text has ended. One at a time. */
+  written(text: string): Promise<number> {
     return new Promise((resolve) => (this.#awaited = { text, resolve }));
-  }
-
-  /** The commands since the last call. */
-  take(): readonly RecordedRun[] {
-    const runs = this.#runs;
-    this.#runs = [];
-    return runs;
-  }
-
-  /** Repeats recorded commands. */
-  async replay(runs: readonly RecordedRun[]): Promise<void> {
-    for (const { command, words, input } of runs) await this.#inner.run(command, words, input);
   }
 }
 

@@ -1,6 +1,6 @@
 /** Rows of the traffic suite: the addresses of a Service, from Pods, the node and another machine. */
 import assert from "node:assert/strict";
-import type { TrafficRow } from "./traffic-row.ts";
+import { listed, type TrafficRow } from "./traffic-row.ts";
 import { NODE, NODE_BRIDGE, NODE_SECOND } from "./traffic-topology.ts";
 import { aPort, onA, onB, onRemote, tcp, udp, type Family } from "./traffic.ts";
 
@@ -40,6 +40,25 @@ export const addressRows: readonly TrafficRow[] = [
       }
       // The kernel reports a rejected datagram of the node itself as EPERM, not as a refusal.
       for (const target of [udp(served, 81), udp(empty, 80)]) await traffic.assertRefused(podA, target);
+    },
+  },
+  {
+    // Without traffic: Node has no sockets of SCTP.
+    name: "rules of SCTP are accepted by the kernel, beside those of other protocols",
+    families: [4, 6],
+    usesRuleset: true,
+    async run(traffic, family, ruleset) {
+      const clusterIp = traffic.newClusterIp(family);
+      const fields = { clusterIp, port: 80, nodePort: traffic.newNodePort(), loadBalancerIps: [traffic.newExternalIp(family)] };
+      await traffic.apply([
+        aPort("web", { ...fields, protocol: "SCTP", affinitySeconds: 60 }, [onA(family), onB(family)]),
+        aPort("web", { ...fields, protocol: "TCP" }, [onB(family)]),
+        aPort("empty", { ...fields, clusterIp: traffic.newClusterIp(family), port: 81, nodePort: traffic.newNodePort(), protocol: "SCTP" }),
+      ]);
+
+      assert.match(await listed(traffic.context.namespace, ruleset), /sctp/);
+      assert.equal(await (await traffic.applier()).isIntact("thorough"), true);
+      assert.equal(await traffic.reach(traffic.topology.podA, tcp(clusterIp, 80)), "b:8080");
     },
   },
   {

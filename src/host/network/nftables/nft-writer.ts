@@ -34,7 +34,10 @@ export class NftWriter {
    */
   async isIntact(check: "quick" | "thorough" = "quick"): Promise<boolean> {
     if (this.#applied === undefined) return false;
-    if (!(await this.#hasLayout(this.#applied)) || (check === "thorough" && !(await this.#hasEverything(this.#applied)))) {
+    if (
+      !(await this.#hasLayout(this.#applied)) ||
+      (check === "thorough" && isReadable(this.#applied) && !(await this.#hasEverything(this.#applied)))
+    ) {
       this.#applied = undefined;
       return false;
     }
@@ -76,6 +79,15 @@ interface ListedObject {
 interface ListedSet {
   readonly name: string;
   readonly elem?: readonly unknown[];
+}
+
+/** Reading more chains and elements takes longer than half a second, for which changes would wait: then only a flush is noticed. */
+const READABLE_MAX = 30_000;
+
+function isReadable({ chains, sets }: NftTable): boolean {
+  let count = chains.size;
+  for (const { elements } of sets.values()) count += elements?.size ?? 0;
+  return count <= READABLE_MAX;
 }
 
 /** Whether the output of `nft -j list table` has as many rules and elements as wanted: the kernel prints rules differently from their text. */

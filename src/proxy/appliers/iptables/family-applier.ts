@@ -14,6 +14,9 @@ import { enableRouteLocalnet, readRouteLocalnet } from "./route-localnet.ts";
 import type { SavedRules } from "./saved-rules.ts";
 import type { Xtables } from "./xtables.ts";
 
+/** Reading more chains back takes longer than half a second, for which changes would wait: then only a flush is noticed. */
+const THOROUGH_CHAINS_MAX = 4_000;
+
 export class FamilyApplier {
   readonly #options: RulesetOptions;
   readonly #namespace: NetworkNamespace;
@@ -47,7 +50,8 @@ export class FamilyApplier {
     if (this.#ruleset.chains.size === 0) return true;
     const { names } = this.#options;
     this.#isSynced = await this.#xtables.succeeds(checkInput([...hooksOf(names), ...canariesOf(names)]));
-    if (this.#isSynced && check === "thorough") this.#isSynced = hasAllRules(await this.#xtables.save(names), this.#ruleset.chains);
+    const isThorough = check === "thorough" && this.#ruleset.chains.size <= THOROUGH_CHAINS_MAX;
+    if (this.#isSynced && isThorough) this.#isSynced = hasAllRules(await this.#xtables.save(names), this.#ruleset.chains);
     return this.#isSynced;
   }
 

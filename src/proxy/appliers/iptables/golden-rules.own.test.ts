@@ -39,6 +39,8 @@ const CASES: readonly Golden[] = [
   },
   { title: "cluster IP of IPv6", model: aModel([aServicePort({ family: 6, endpoints: ["[fd00:244::5]:8080@here"] })], SETTINGS) },
   { title: "UDP without endpoints", model: aModel([aServicePort({ protocol: "UDP", nodePort: 30_053 })], SETTINGS) },
+  { title: "SCTP", model: aModel([aServicePort({ protocol: "SCTP", endpoints: ENDPOINTS.slice(0, 1), nodePort: 30_132 })], SETTINGS) },
+  { title: "SCTP without endpoints", model: aModel([aServicePort({ protocol: "SCTP" })], SETTINGS) },
   { title: "internal policy Local", model: aModel([aServicePort({ endpoints: ENDPOINTS, internalPolicy: "Local" })], SETTINGS) },
   {
     title: "internal policy Local without local endpoints",

@@ -8,6 +8,7 @@ const RESETS = "a socket accepts before the client's address is known, and then 
 trafficSuite(userspaceInNamespace, {
   skip: needs("nftables").skip,
   cannot: {
+    "rules of SCTP are accepted by the kernel, beside those of other protocols": "Node has no sockets of SCTP",
     "external traffic policy Local reaches local endpoints only and preserves the client's address": SEES_NODE,
     "Pods keep their address inside the cluster; clients outside are masqueraded": SEES_NODE,
     "external traffic policy Local without a local endpoint drops external traffic, but not that of the node and its Pods": RESETS,
