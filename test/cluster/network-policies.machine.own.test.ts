@@ -4,11 +4,14 @@
  */
 import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
+import { mkdtemp, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { after, before, describe, test } from "node:test";
 import { ownNetworkNamespace } from "../../src/host/network/network-namespace.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 import { becomes } from "../../src/testing/becomes.ts";
-import { needs } from "../../src/testing/needs.ts";
+import { needs, toolPath } from "../../src/testing/needs.ts";
 import { aRealPod, lineOf, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../../src/testing/servers/real-cluster.ts";
 
 /** Connects once, at once, and reports the result. */
@@ -117,4 +120,50 @@ describe("the network of Pods with real containers", needs(...REAL_CLUSTER_NEEDS
     equal(await cluster.interrupt(), 0);
     equal(tables(cluster), "");
   });
+
+  test("a Pod that a policy selects waits while policies cannot be enforced, others start, and it starts when they can", async () => {
+    await using programs = await breakablePrograms({ nft: toolPath("nftables"), iptables: toolPath("iptables") });
+    await cluster.up();
+    const status = async (): Promise<string> => (await cluster.k8ts("status")).stdout;
+    match(await status(), /network-policy: not running: Cannot enforce network policies: .*broken/);
+    await kubectl("delete pod --all --grace-period=1");
+    await create(POLICY);
+    for (const name of ["isolated", "free"]) await create(aRealPod(name, `echo started\n${SLEEP}`));
+    await ready("pod/free");
+    const event = await lineOf(kubectl, "get events --watch -o custom-columns=TEXT:.reason,MORE:.message", /^FailedCreatePodSandBox /);
+    match(event, /NetworkPolicy policies\/no-egress selects the Pod, but network-policy is not running: .*broken/);
+    equal(await kubectl("get pod isolated -o jsonpath={.status.containerStatuses[0].state.waiting.reason}"), "ContainerCreating");
+
+    await programs.repair();
+    await ready("pod/isolated");
+    match(await status(), /network-policy: nftables\n/);
+    match(tables(cluster), /-policy/);
+
+    // Also after a kill, nothing is left.
+    await cluster.kill();
+    equal((await cluster.k8ts("down")).exitCode, 0);
+    equal(tables(cluster), "");
+  });
 });
+
+/** Puts programs on the PATH that fail until they are repaired. */
+async function breakablePrograms(programs: Readonly<Record<string, string>>) {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-broken-"));
+  const path = process.env["PATH"] ?? "";
+  const broken = join(directory, "broken");
+  await writeFile(broken, "");
+  for (const [name, program] of Object.entries(programs)) {
+    // The service proxy needs other tables than that of the policies.
+    const isMeant = name === "iptables" ? `echo "$*" | grep -q mangle` : "true";
+    const script = `#!/bin/sh\nif [ -e ${broken} ] && ${isMeant}; then echo broken >&2; exit 1; fi\nexec ${program} "$@"\n`;
+    await writeFile(join(directory, name), script, { mode: 0o700 });
+  }
+  process.env["PATH"] = `${directory}:${path}`;
+  return {
+    repair: () => rm(broken),
+    async [Symbol.asyncDispose]() {
+      process.env["PATH"] = path;
+      await rm(directory, { recursive: true });
+    },
+  };
+}
