@@ -45,7 +45,7 @@ export interface CallOptions {
   readonly signal?: AbortSignal;
 }
 
-export interface ReadOptions extends CallOptions, Pick<RequestOptions, "resourceVersion"> {
+export interface ReadOptions extends CallOptions, Pick<RequestOptions, "resourceVersion" | "labelSelector" | "metricLabelSelector"> {
   /** A subresource of the object: "status", "scale". The caller states its type. */
   readonly subresource?: string;
 }

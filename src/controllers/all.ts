@@ -17,6 +17,8 @@ import { endpointSliceMirroringController } from "./endpoint-slice-mirroring/end
 import { endpointSliceController, type EndpointSliceSettings } from "./endpoint-slice/endpoint-slice-controller.ts";
 import { endpointsController } from "./endpoints/endpoints-controller.ts";
 import { garbageCollectorController } from "./garbage-collector/garbage-collector-controller.ts";
+import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.ts";
+import type { HorizontalPodAutoscalerSettings } from "./horizontal-pod-autoscaler/settings.ts";
 import { namespaceController } from "./namespace/namespace-controller.ts";
 import { nodeIpamController, type NodeIpamControllerSettings } from "./node-ipam/node-ipam-controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
@@ -49,6 +51,7 @@ export interface ControllerSettings
   extends RootCaSettings, EndpointSliceSettings, SigningSettings, LoadBalancerSettings, NodeIpamControllerSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
+  readonly horizontalPodAutoscaler?: Partial<HorizontalPodAutoscalerSettings>;
 }
 
 export function all(settings: ControllerSettings): readonly Controller[] {
@@ -65,6 +68,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     daemonSetController,
     deploymentController,
     replicaSetController,
+    horizontalPodAutoscalerController(settings.horizontalPodAutoscaler),
     disruptionController,
     statefulSetController,
     certificateSigningRequestSigningController(settings),

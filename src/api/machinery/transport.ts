@@ -28,6 +28,8 @@ export interface RequestOptions {
   readonly propagationPolicy?: string;
   readonly orphanDependents?: boolean;
   readonly ignoreStoreReadErrorWithClusterBreakingPotential?: boolean;
+  /** Of the custom metrics API: selects series of a metric. */
+  readonly metricLabelSelector?: string;
 }
 
 export type PatchType = "json" | "merge" | "strategic" | "apply";

@@ -97,6 +97,7 @@ const PARAMETERS: readonly (keyof RequestOptions)[] = [
   "propagationPolicy",
   "orphanDependents",
   "ignoreStoreReadErrorWithClusterBreakingPotential",
+  "metricLabelSelector",
 ];
 
 function queryOf(verb: Verb, options: RequestOptions = {}): string {

@@ -21,7 +21,7 @@ import { after, defineController, onChange, type Change, type Outcome, type Pass
 import { itself, keyOf, objectText } from "../runtime/keys.ts";
 import { budgetStatus, countPods, countsByScale, disruptedOf, failedStatus, type Disrupted } from "./budget-status.ts";
 import { expectedScale, UncountablePods, type ExpectedScale } from "./expected-scale.ts";
-import { selectorText } from "./selector-text.ts";
+import { goSelectorText } from "../shared/go-selector-text.ts";
 import { staleInMs } from "./stale-target.ts";
 
 const POD = "pods";
@@ -132,7 +132,7 @@ async function scaleOf(budget: PodDisruptionBudget, covered: readonly Pod[], pas
 function emitPodEvents(budget: PodDisruptionBudget, { unmanaged }: ExpectedScale, { overdue }: Disrupted, pass: Pass): void {
   if (unmanaged.length > 0) {
     const message =
-      `Pods selected by this PodDisruptionBudget (selector: ${selectorText(budget.spec?.selector)}) were found to be unmanaged. ` +
+      `Pods selected by this PodDisruptionBudget (selector: ${goSelectorText(budget.spec?.selector)}) were found to be unmanaged. ` +
       "As a result, the status of the PDB cannot be calculated correctly, which may result in undefined behavior. " +
       'To account for these pods please set ".spec.minAvailable" field of the PDB to an integer value.';
     emitEvent(budget, "Warning", "UnmanagedPods", message, pass);

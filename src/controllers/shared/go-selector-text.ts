@@ -1,7 +1,7 @@
-/** Formats a label selector as Go prints it. Upstream's event contains it. */
+/** Formats a label selector as Go prints it. Upstream's events and conditions contain it. */
 import type { LabelSelectorObject } from "../../api/machinery/selectors/label-selector.ts";
 
-export function selectorText(selector: LabelSelectorObject | undefined): string {
+export function goSelectorText(selector: LabelSelectorObject | undefined): string {
   if (selector === undefined) return "nil";
   const { matchLabels = {}, matchExpressions = [] } = selector;
   const keys = Object.keys(matchLabels).toSorted();
