@@ -14,6 +14,7 @@ import {
   type ControllerFlagValues,
 } from "./controller-flags.ts";
 import { parseArguments } from "../cli/framework/flags.ts";
+import { DEFAULT_SETTINGS } from "../controllers/horizontal-pod-autoscaler/settings.ts";
 
 function valuesOf(...words: readonly string[]): ControllerFlagValues {
   const { values, problems } = parseArguments({ flags: controllerFlags, arguments: {} }, words);
@@ -73,10 +74,12 @@ test("settings are read from flags, and the certificate of the API server from a
   equal((await readControllerSettings(valuesOf(`--root-ca-file=${file}`), "of the kubeconfig")).rootCa, certificate);
   await rejects(readControllerSettings(valuesOf(`--root-ca-file=${directory}/none`), ""), /--root-ca-file/);
   const words = ["--node-monitor-grace-period=1m", "--terminated-pod-gc-threshold=0", "--max-endpoints-per-slice=7"];
-  deepEqual(await readControllerSettings(valuesOf(...words), ""), {
+  const autoscaler = ["--horizontal-pod-autoscaler-sync-period=5s", "--horizontal-pod-autoscaler-tolerance=.2"];
+  deepEqual(await readControllerSettings(valuesOf(...words, ...autoscaler), ""), {
     rootCa: "",
     maxEndpointsPerSlice: 7,
     nodeLifecycle: { nodeMonitorGracePeriodMs: 60_000 },
+    horizontalPodAutoscaler: { ...DEFAULT_SETTINGS, syncPeriodMs: 5_000, tolerance: 0.2 },
     podGarbageCollector: { terminatedPodThreshold: 0 },
   });
 });

@@ -10,6 +10,7 @@ import type { ServicePort } from "../api/generated/core/v1.ts";
 import type { LoadBalancerSettings } from "../controllers/service-load-balancer/service-load-balancer-controller.ts";
 import { isOwnAddress } from "../host/network/network-address.ts";
 import { addressPortHolder } from "../host/network/port-holder.ts";
+import { autoscalerFlags, autoscalerSettings } from "./autoscaler-flags.ts";
 import { nodeIpamFlags, nodeIpamSettings } from "./node-ipam-flags.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
@@ -55,6 +56,7 @@ export const controllerFlags = {
   ...chosenFlag,
   "load-balancer-range": { ...loadBalancerFlag["load-balancer-range"], default: "none" },
   ...nodeIpamFlags,
+  ...autoscalerFlags,
   "root-ca-file": {
     type: "string",
     placeholder: "FILE",
@@ -152,6 +154,7 @@ export async function readControllerSettings(values: ControllerFlagValues, rootC
     ...nodeIpamSettings(values),
     maxEndpointsPerSlice: values["max-endpoints-per-slice"],
     nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(values["node-monitor-grace-period"]) },
+    horizontalPodAutoscaler: autoscalerSettings(values),
     podGarbageCollector: { terminatedPodThreshold: values["terminated-pod-gc-threshold"] },
   };
 }
