@@ -1,4 +1,4 @@
-/** What one metric of an autoscaler proposes: a number of replicas and the current values for the status, or why there is none. */
+/** What one metric of an autoscaler proposes: a number of replicas and the current values for the status, or why it has none. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type {
   HorizontalPodAutoscaler,
