@@ -13,6 +13,7 @@ import { services } from "../api/core/v1/service.ts";
 import { endpointSlices } from "../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import { Disposables } from "../base/disposables.ts";
 import { makeTemporaryDirectory } from "../host/files/private-files.ts";
+import { ListenError } from "../host/http/server.ts";
 import { becomes } from "../testing/becomes.ts";
 import { needs, toolPath } from "../testing/needs.ts";
 import { serviceDraft, startClusterDns, type ClusterDns } from "../testing/servers/cluster-dns.ts";
@@ -35,8 +36,7 @@ const { skip } = needs("tmpfs");
 before(async () => {
   if (skip !== false) return;
   upstream = owned.use(await startTestUpstream([192, 0, 2, 80]));
-  const host = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
-  cluster = owned.use(await startClusterDns({ upstreams: [upstream.name], listen: { host, port: 53 } }));
+  cluster = owned.use(await startOnPort53([upstream.name]));
   const { client, peer } = cluster;
   await client.create(services, serviceDraft("web", { clusterIP: "10.96.0.20", ports: [{ name: "http", port: 80 }] }));
   await client.create(services, serviceDraft("outside", { type: "ExternalName", externalName: "www.example.com" }));
@@ -50,9 +50,20 @@ before(async () => {
   directory = owned.use(await makeTemporaryDirectory("k8ts-dns-")).path;
   resolvConf = join(directory, "resolv.conf");
   const searches = "default.svc.cluster.local svc.cluster.local cluster.local";
-  await writeFile(resolvConf, `nameserver ${host}\nsearch ${searches}\noptions ndots:5 timeout:10 attempts:5\n`);
+  await writeFile(resolvConf, `nameserver ${peer.address}\nsearch ${searches}\noptions ndots:5 timeout:10 attempts:5\n`);
 });
 after(() => owned[Symbol.asyncDispose]());
+
+/** On any loopback address whose port no other program has. */
+async function startOnPort53(upstreams: readonly string[], attempts = 10): Promise<ClusterDns> {
+  const host = `127.${randomInt(1, 255)}.${randomInt(1, 255)}.${randomInt(1, 255)}`;
+  try {
+    return await startClusterDns({ upstreams, listen: { host, port: 53 } });
+  } catch (error) {
+    if (attempts === 1 || !(error instanceof ListenError)) throw error;
+    return startOnPort53(upstreams, attempts - 1);
+  }
+}
 
 describe("dig", { ...needs("dig", "tmpfs") }, () => {
   async function dig(...words: readonly string[]): Promise<string> {

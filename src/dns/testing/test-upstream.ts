@@ -2,6 +2,7 @@
 import { Disposables } from "../../base/disposables.ts";
 import { openDatagramSocket, type DatagramPeer } from "../../host/network/datagrams.ts";
 import { startFramedServer } from "../../host/network/framed-tcp.ts";
+import { ListenError } from "../../host/http/server.ts";
 import { FLAG, RCODE, TYPE } from "../wire/codes.ts";
 import { readQuery, uint16 } from "../wire/read-query.ts";
 import { addressRecord, type DnsRecord } from "../wire/records.ts";
@@ -18,9 +19,24 @@ export interface TestUpstream extends AsyncDisposable {
   readonly asked: string[];
 }
 
+type Address = readonly [number, number, number, number];
+
+/** Another program may have the TCP port of the UDP port that the kernel chose. */
+const ATTEMPTS_MAX = 10;
+
 /** Every name has the address; names that start with "missing" do not exist. */
-export async function startTestUpstream(address: readonly [number, number, number, number], ttlSeconds = 60): Promise<TestUpstream> {
-  const owned = new Disposables();
+export async function startTestUpstream(address: Address, ttlSeconds = 60): Promise<TestUpstream> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await openUpstream(address, ttlSeconds);
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX || !(error instanceof ListenError)) throw error;
+    }
+  }
+}
+
+async function openUpstream(address: Address, ttlSeconds: number): Promise<TestUpstream> {
+  await using opening = new Disposables();
   const asked: string[] = [];
   const state: { mode: UpstreamMode } = { mode: "answers" };
   const answer = (packet: Uint8Array, transport: "udp" | "tcp"): Uint8Array | undefined => {
@@ -46,7 +62,7 @@ export async function startTestUpstream(address: readonly [number, number, numbe
     if (state.mode === "truncates" && transport === "udp") setUint16(bytes, 2, uint16(bytes, 2) | FLAG.TRUNCATED);
     return bytes;
   };
-  const udp = owned.use(
+  const udp = opening.use(
     await openDatagramSocket({
       ...{ host: "127.0.0.1", port: 0 },
       receive(packet, from) {
@@ -60,13 +76,14 @@ export async function startTestUpstream(address: readonly [number, number, numbe
       },
     }),
   );
-  owned.use(
+  opening.use(
     await startFramedServer({
       ...{ host: "127.0.0.1", port: udp.port, connectionsMax: 10, unansweredMax: 10, idleMs: 60_000 },
       receive: (packet, reply) => reply(answer(packet, "tcp")),
     }),
   );
   const peer = { address: "127.0.0.1", port: udp.port };
+  const owned = opening.move();
   return Object.assign(state, {
     ...{ peer, name: `127.0.0.1:${udp.port}`, asked },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
