@@ -22,7 +22,7 @@ import { claim } from "../shared/adoption.ts";
 import { mustBeCurrent } from "../shared/must-be-current.ts";
 import { createPod, deletePod } from "../shared/pod-control.ts";
 import { nextAvailableInMs } from "../shared/replica-status.ts";
-import { reportStatus } from "../shared/report-status.ts";
+import { conditionsOf, reportStatus } from "../shared/report-status.ts";
 import { claimRevisions, deleteRevisions, renumber, revisionOwners } from "../shared/revisions/revision-control.ts";
 import { textOf } from "../shared/revisions/revision-data.ts";
 import { currentTemplate, daemonPods, podsByNode, REVISION_HASH_LABEL } from "./daemon-pod.ts";
@@ -111,7 +111,7 @@ async function keepPods(work: Work, failed: FailedPods, pass: Pass): Promise<Out
 
   const outcome = isEmpty(next) ? seen : observe(work, ownedNow(work, pass), hash, pass);
   const status = daemonSetStatus(daemonSet, outcome);
-  if (!isSameStatus(status, daemonSet.status)) await reportStatus(daemonSets, daemonSet, status, pass);
+  if (!isSameStatus(status, daemonSet.status)) await reportStatus(daemonSets, daemonSet, status, pass, conditionsOf);
   if (failure !== undefined) throw failure.error;
   const delays = [plan.delayMs, spec.minReadySeconds === undefined ? undefined : nextAvailableInMs(owned, outcome.availability)];
   const delayMs = delays.reduce<number | undefined>((least, ms) => (ms === undefined ? least : Math.min(least ?? ms, ms)), undefined);

@@ -22,7 +22,7 @@ import { itsControllerOrAdopters, keepSelectors } from "../shared/adopters.ts";
 import { claim } from "../shared/adoption.ts";
 import { mustBeCurrent } from "../shared/must-be-current.ts";
 import { nextAvailableInMs } from "../shared/replica-status.ts";
-import { reportStatus } from "../shared/report-status.ts";
+import { conditionsOf, reportStatus } from "../shared/report-status.ts";
 import { claimRevisions, deleteRevisions, renumber, revisionOwners } from "../shared/revisions/revision-control.ts";
 import { templateOf, textOf } from "../shared/revisions/revision-data.ts";
 import { revisionOf, type SetRevision } from "./identity.ts";
@@ -100,7 +100,7 @@ async function keepPods({ set, spec, revisions, members, availability }: Observe
 
   const names = { current: current.metadata.name, update: update.metadata.name };
   const status = statefulSetStatus({ set, pods: members, ...names, collisionCount, availability, deletedForUpdate });
-  if (!isSameStatus(status, set.status)) await reportStatus(statefulSets, set, status, pass);
+  if (!isSameStatus(status, set.status)) await reportStatus(statefulSets, set, status, pass, conditionsOf);
   if (failure !== undefined) throw failure.error;
   await forgetRevisions(set, revisions, { ...names, ofPods: new Set(members.map(revisionOf)) }, pass);
   const nextMs = nextAvailableInMs(members, availability);
@@ -121,7 +121,7 @@ async function reportTerminating(
   const { currentRevision: current, updateRevision: update, collisionCount = 0 } = set.status ?? {};
   if (current === undefined || update === undefined) return onChange;
   const status = statefulSetStatus({ set, pods: members, current, update, collisionCount, availability, deletedForUpdate: 0 });
-  if (!isSameStatus(status, set.status)) await reportStatus(statefulSets, set, status, pass);
+  if (!isSameStatus(status, set.status)) await reportStatus(statefulSets, set, status, pass, conditionsOf);
   return onChange;
 }
 
