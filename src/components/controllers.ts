@@ -13,6 +13,7 @@ import { createInformers } from "../client/informer/informers.ts";
 import { createClient } from "../client/rest-client.ts";
 import type { ApiServerPart } from "./api-server/secure-serving.ts";
 import { all, type ControllerSettings } from "../controllers/all.ts";
+import { machineTimeZone } from "../host/time-zones.ts";
 import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts";
 import { runControllers, type RunningControllers } from "../controllers/runtime/run-controllers.ts";
 
@@ -42,7 +43,7 @@ export function controllerSettings({ authority, pki }: Pick<ApiServerPart, "auth
 export async function startControllersPart(options: ControllersPartOptions): Promise<RunningControllers> {
   const { transportFor, clock, random, signal } = options;
   const log = options.log.with({ part: "controllers" });
-  const { chosen } = chooseControllers(all(options.settings), options.controllers);
+  const { chosen } = chooseControllers(all({ timeZones: machineTimeZone, ...options.settings }), options.controllers);
   await using starting = new Disposables();
   const transport = await transportFor(KUBE_CONTROLLER_MANAGER);
   const informers = starting.use(createInformers({ transport, clock, random, log }));

@@ -10,6 +10,7 @@ import {
   type SigningSettings,
 } from "./certificate-signing-request-signing/certificate-signing-request-signing-controller.ts";
 import { clusterRoleAggregationController } from "./cluster-role-aggregation/cluster-role-aggregation-controller.ts";
+import { cronJobController, type CronJobSettings } from "./cron-job/cron-job-controller.ts";
 import { daemonSetController } from "./daemon-set/daemon-set-controller.ts";
 import { deploymentController } from "./deployment/deployment-controller.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
@@ -19,6 +20,7 @@ import { endpointsController } from "./endpoints/endpoints-controller.ts";
 import { garbageCollectorController } from "./garbage-collector/garbage-collector-controller.ts";
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.ts";
 import type { HorizontalPodAutoscalerSettings } from "./horizontal-pod-autoscaler/settings.ts";
+import { jobController } from "./job/job-controller.ts";
 import { namespaceController } from "./namespace/namespace-controller.ts";
 import { nodeIpamController, type NodeIpamControllerSettings } from "./node-ipam/node-ipam-controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
@@ -43,12 +45,13 @@ import { serviceLoadBalancerController, type LoadBalancerSettings } from "./serv
 import { statefulSetController } from "./stateful-set/stateful-set-controller.ts";
 import { taintEvictionController } from "./taint-eviction/taint-eviction-controller.ts";
 import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
+import { ttlAfterFinishedController } from "./ttl-after-finished/ttl-after-finished-controller.ts";
 import { ttlController } from "./ttl/ttl-controller.ts";
 import { volumeAttributesClassProtectionController } from "./volume-attributes-class-protection/volume-attributes-class-protection-controller.ts";
 
 /** Settings of the controllers of a cluster; optional ones have upstream's defaults. */
 export interface ControllerSettings
-  extends RootCaSettings, EndpointSliceSettings, SigningSettings, LoadBalancerSettings, NodeIpamControllerSettings {
+  extends RootCaSettings, EndpointSliceSettings, SigningSettings, LoadBalancerSettings, NodeIpamControllerSettings, CronJobSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
   readonly horizontalPodAutoscaler?: Partial<HorizontalPodAutoscalerSettings>;
@@ -66,11 +69,13 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     serviceAccountController,
     garbageCollectorController,
     daemonSetController,
+    jobController,
     deploymentController,
     replicaSetController,
     horizontalPodAutoscalerController(settings.horizontalPodAutoscaler),
     disruptionController,
     statefulSetController,
+    cronJobController(settings),
     certificateSigningRequestSigningController(settings),
     certificateSigningRequestApprovingController,
     certificateSigningRequestCleanerController,
@@ -85,6 +90,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     persistentVolumeClaimProtectionController,
     persistentVolumeProtectionController,
     volumeAttributesClassProtectionController,
+    ttlAfterFinishedController,
     rootCaCertificatePublisherController(settings),
     serviceCidrController,
   ];

@@ -21,6 +21,8 @@ export interface ClaimOptions<O extends KubeObject, T extends KubeObject> {
   belongs?(object: T): boolean;
   /** Objects that are skipped: neither adopted nor released nor returned. Default: none. */
   considers?(object: T): boolean;
+  /** Added to an adopted object, and removed from a released one. Default: none. */
+  readonly finalizers?: readonly string[];
   readonly pass: Pass;
 }
 
@@ -76,10 +78,11 @@ async function mustStillBeThere<O extends KubeObject>({
 /** Undefined if it was deleted. */
 async function adopt<O extends KubeObject, T extends KubeObject>(
   object: T,
-  { owner, kind, pass }: ClaimOptions<O, T>,
+  { owner, kind, pass, finalizers }: ClaimOptions<O, T>,
 ): Promise<T | undefined> {
   // The server rejects it if the object was replaced, or has another controller now.
-  const value = { metadata: { uid: object.metadata.uid, ownerReferences: [{ ...controlledBy(owner) }] } };
+  const held = finalizers === undefined ? {} : { finalizers };
+  const value = { metadata: { uid: object.metadata.uid, ownerReferences: [{ ...controlledBy(owner) }], ...held } };
   try {
     return await pass.write.patch(kind, keyOf(object), { type: "strategic", value });
   } catch (error) {
@@ -96,8 +99,12 @@ async function releaseAll<O extends KubeObject, T extends KubeObject>(
   return [];
 }
 
-async function release<O extends KubeObject, T extends KubeObject>(object: T, { owner, kind, pass }: ClaimOptions<O, T>): Promise<void> {
-  const value = { metadata: { uid: object.metadata.uid, ownerReferences: [{ $patch: "delete", uid: owner.metadata.uid }] } };
+async function release<O extends KubeObject, T extends KubeObject>(
+  object: T,
+  { owner, kind, pass, finalizers }: ClaimOptions<O, T>,
+): Promise<void> {
+  const held = finalizers === undefined ? {} : { "$deleteFromPrimitiveList/finalizers": finalizers };
+  const value = { metadata: { uid: object.metadata.uid, ownerReferences: [{ $patch: "delete", uid: owner.metadata.uid }], ...held } };
   try {
     await pass.write.patch(kind, keyOf(object), { type: "strategic", value });
   } catch (error) {

@@ -75,7 +75,12 @@ export function parseCronSchedule(text: string): CronSchedule {
   return Object.fromEntries(parsed) as CronFields;
 }
 
-/** A time zone prefix ("TZ=Europe/Berlin 0 4 * * *") is validated and has no other effect here: new CronJobs cannot have one. */
+/** The time zone prefix of a schedule ("TZ=Europe/Berlin 0 4 * * *"), which new CronJobs cannot have; undefined if it has none. */
+export function timeZoneOfSchedule(text: string): string | undefined {
+  return /^(?:CRON_)?TZ=([^ ]*) /.exec(text)?.[1];
+}
+
+/** The time zone is validated and has no other effect here. */
 function withoutTimeZone(text: string): string {
   if (!text.startsWith("TZ=") && !text.startsWith("CRON_TZ=")) return text;
   const space = text.indexOf(" ");
