@@ -16,10 +16,11 @@ const RECORD = join(OUT, "tsc.tsbuildinfo");
 export async function compile({ typeErrors }) {
   await unlessFresh({ stamp: join(OUT, "stamp"), folders: ["src", "tools", "test", "bench"] }, () =>
     step("compiling", async () => {
-      if (existsSync(RECORD)) removeOrphanedOutputs();
-      else rmSync(OUT, { recursive: true, force: true });
+      if (!existsSync(RECORD)) rmSync(OUT, { recursive: true, force: true });
       const { generate } = await import("../generate.mjs");
       await generate();
+      // Generated sources exist now: TypeScript would not emit again what is removed here and unchanged.
+      removeOrphanedOutputs();
       const tsc = join(root, "node_modules/typescript/bin/tsc");
       const { exitCode, output } = await run(process.execPath, [tsc, "-p", root]);
       const isEmitted = existsSync(join(OUT, "tools/test/run.js"));
@@ -31,6 +32,7 @@ export async function compile({ typeErrors }) {
 
 /** A test file that was deleted or renamed must not run any more. */
 function removeOrphanedOutputs() {
+  if (!existsSync(OUT)) return;
   for (const entry of readdirSync(OUT, { recursive: true, withFileTypes: true })) {
     const output = join(entry.parentPath, entry.name);
     const source = join(root, relative(OUT, output)).replace(/\.js(\.map)?$/, ".ts");
