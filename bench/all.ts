@@ -6,6 +6,7 @@ import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { controllers } from "./controllers/controllers.ts";
+import { controllerAutoscalers } from "./controllers/autoscalers.ts";
 import { controllerSets } from "./controllers/sets.ts";
 import { gate } from "./gate/gate.ts";
 import { networkApp } from "./network/app.ts";
@@ -32,6 +33,7 @@ export const all: readonly Benchmark[] = [
   gate,
   controllers,
   controllerSets,
+  controllerAutoscalers,
   ...schedulerBenchmarks,
   networkApp,
   networkDns,

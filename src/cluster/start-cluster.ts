@@ -36,6 +36,7 @@ import type { Steps } from "../cli/framework/progress.ts";
 import type { NodeFleet } from "./nodes/node-fleet.ts";
 import type { FleetParts } from "./nodes/start-fleet.ts";
 import type { UpOptions } from "./up-options.ts";
+import { autoscalerSettings } from "../config/autoscaler-flags.ts";
 
 export interface StartedCluster extends AsyncDisposable {
   readonly list: readonly RecordedPart[];
@@ -81,6 +82,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
         ...loadBalancerSettings(options.loadBalancerRange),
         ...ipamSettings(options, network),
         nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(options.nodeMonitorGracePeriod) },
+        horizontalPodAutoscaler: autoscalerSettings(options.autoscaler),
       },
       nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
       ...(startNode === undefined || network === undefined

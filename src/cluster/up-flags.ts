@@ -11,6 +11,7 @@ import type { ConfigValue } from "../cli/framework/config-file.ts";
 import { newHomeFlags } from "./home/home-flags.ts";
 import { networkFlags } from "../components/network/start-network-components.ts";
 import { SIMULATED_NODES_MAX } from "../components/simulated-nodes/simulated-fleet.ts";
+import { autoscalerFlags } from "../config/autoscaler-flags.ts";
 
 const PORT_MAX = 65_535;
 /** Each has a containerd and a kubelet of its own; a machine with memory for more is better split into several. */
@@ -83,6 +84,7 @@ export const upFlags = {
   ...otherClusterFlags,
   ...chosenFlag,
   "node-monitor-grace-period": controllerFlags["node-monitor-grace-period"],
+  ...autoscalerFlags,
   "load-balancer-range": { ...loadBalancerFlag["load-balancer-range"], default: "nodes" },
   "scheduler-config": schedulerConfigFlag,
 } as const satisfies FlagSet;

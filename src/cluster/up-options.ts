@@ -17,6 +17,7 @@ import { chooseHome, type HomeChoice } from "./home/home-flags.ts";
 import { homePaths } from "./home/home-paths.ts";
 import { kubectlFiles } from "./kubeconfig/user-kubeconfig.ts";
 import { overlay, plain, allUpFlags, type UpFlagValues } from "./up-flags.ts";
+import type { AutoscalerFlagValues } from "../config/autoscaler-flags.ts";
 
 export interface UpOptions {
   readonly home: HomeChoice;
@@ -27,6 +28,8 @@ export interface UpOptions {
   readonly controllers: readonly string[];
   /** Value of --node-monitor-grace-period. */
   readonly nodeMonitorGracePeriod: string;
+  /** Values of the flags of the autoscaler. */
+  readonly autoscaler: AutoscalerFlagValues;
   /** Value of --load-balancer-range. */
   readonly loadBalancerRange: string;
   readonly simulatedNodes: number;
@@ -114,6 +117,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
       listenFlags: isListen ? { address: "--listen", port: "--listen" } : { address: "--bind-address", port: "--secure-port" },
       controllers: chosenControllers(values, CLUSTER_CONTROLLERS),
       nodeMonitorGracePeriod: values["node-monitor-grace-period"],
+      autoscaler: values,
       loadBalancerRange: values["load-balancer-range"],
       simulatedNodes: values["simulated-nodes"],
       runsContainers: values.containers,

@@ -34,7 +34,14 @@ export const autoscalerFlags = {
   ),
 } as const satisfies FlagSet;
 
-export function autoscalerSettings(values: FlagValues<typeof autoscalerFlags>): HorizontalPodAutoscalerSettings {
+export type AutoscalerFlagValues = FlagValues<typeof autoscalerFlags>;
+
+/** The same flags for another process. */
+export function autoscalerArguments(values: AutoscalerFlagValues): readonly string[] {
+  return Object.keys(autoscalerFlags).map((name) => `--${name}=${values[name as keyof AutoscalerFlagValues]}`);
+}
+
+export function autoscalerSettings(values: AutoscalerFlagValues): HorizontalPodAutoscalerSettings {
   return {
     syncPeriodMs: durationMs(values["horizontal-pod-autoscaler-sync-period"]),
     downscaleStabilizationMs: durationMs(values["horizontal-pod-autoscaler-downscale-stabilization"]),

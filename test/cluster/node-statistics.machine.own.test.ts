@@ -64,6 +64,8 @@ interface Configuration {
 }
 
 const FORGOTTEN_WITHIN_MS = 30_000;
+/** Longer than kubectl's own timeouts. */
+const LOADED_WITHIN_MS = 200_000;
 const SCRATCH_BYTES = 1 << 20;
 const LAYER_BYTES = 2 << 20;
 const TALKING = `head -c ${SCRATCH_BYTES} /dev/zero >/scratch/a; head -c ${LAYER_BYTES} /dev/zero >/b; echo said; touch /alive; sleep 3600`;
@@ -74,7 +76,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   let page: (path: string) => Promise<string>;
 
   before(async () => {
-    cluster = await startRealCluster();
+    cluster = await startRealCluster({ flags: ["--horizontal-pod-autoscaler-sync-period", "5s"] });
     kubectl = await cluster.inNamespace("numbers");
     const node = await kubectl("get nodes -o name");
     page = (path) => kubectl(`get --raw /api/v1/nodes/${node.trim().slice("node/".length)}/proxy${path}`);
@@ -278,6 +280,44 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       await kubectl.fails("get --raw /api/v1/namespaces/numbers/pods/talking:9/proxy/"),
       new RegExp(`error trying to reach service: dial tcp ${ip.replaceAll(".", "\\.")}:9: connect: connection refused`),
     );
+  });
+
+  test("kubectl top shows the usage of nodes, Pods and containers", async () => {
+    match(await kubectl("top nodes --no-headers"), /^\S+ +\d+m +\d+% +\d+Mi +\d+% *$/m);
+    match(await kubectl("top pods --no-headers --sort-by=memory"), /^talking +\d+m +\d+Mi *$/m);
+    match(await kubectl("top pod talking --containers --no-headers"), /^talking +main +\d+m +\d+Mi *$/m);
+    equal(await kubectl("top pods --no-headers -l app=none"), "");
+  });
+
+  test("kubectl autoscale scales a Deployment up under CPU load, and back when the load ends", async () => {
+    // The shell itself uses the CPU, limited to a fifth of a core: four times as much as it requests.
+    const script = "while :; do if [ -e /tmp/load ]; then :; else sleep 1; fi; done";
+    const container = aRealContainer("main", script, { resources: { requests: { cpu: "50m" }, limits: { cpu: "200m" } } });
+    await kubectl("create -f -", {
+      input: {
+        apiVersion: "apps/v1",
+        kind: "Deployment",
+        metadata: { name: "load" },
+        spec: {
+          selector: { matchLabels: { app: "load" } },
+          template: { metadata: { labels: { app: "load" } }, spec: { terminationGracePeriodSeconds: 1, containers: [container] } },
+        },
+      },
+    });
+    await kubectl("rollout status deployment/load --timeout=180s", { timeoutMs: LOADED_WITHIN_MS });
+    const pod = (await kubectl("get pods -l app=load -o name")).trim();
+    const becomesSize = (size: number) =>
+      kubectl(`wait deployment/load --for=jsonpath={.spec.replicas}=${size} --timeout=180s`, { timeoutMs: LOADED_WITHIN_MS });
+
+    await kubectl("autoscale deployment load --cpu=50% --min=1 --max=2");
+    await kubectl(`patch hpa load --type=merge -p '{"spec":{"behavior":{"scaleDown":{"stabilizationWindowSeconds":0}}}}'`);
+    await kubectl(`exec ${pod} -- touch /tmp/load`);
+    await becomesSize(2);
+    await kubectl(`exec ${pod} -- rm /tmp/load`, { timeoutMs: LOADED_WITHIN_MS });
+    await becomesSize(1);
+
+    match(await kubectl("describe hpa load"), /New size: 2; reason: cpu resource utilization \(percentage of request\) above target/);
+    await kubectl("delete deployment,hpa load");
   });
 });
 

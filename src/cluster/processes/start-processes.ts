@@ -64,6 +64,7 @@ import { createClient } from "../../client/rest-client.ts";
 import { tryPublishClusterNetwork } from "../publish-cluster-network.ts";
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
 import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
+import { autoscalerArguments } from "../../config/autoscaler-flags.ts";
 
 /** Stop timeout of components without graceful work. */
 const STOP_WITHIN_MS = 15_000;
@@ -214,6 +215,7 @@ function controllersPart(
         ...chosen,
         `--load-balancer-range=${options.loadBalancerRange}`,
         `--node-monitor-grace-period=${options.nodeMonitorGracePeriod}`,
+        ...autoscalerArguments(options.autoscaler),
         ...clusterIpamArguments({ clusterCidr, serviceClusterIpRange }),
         ...signing,
         ...election(options),

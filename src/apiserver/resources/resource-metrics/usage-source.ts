@@ -12,8 +12,11 @@ import { kubeletAddress } from "../../shared/kubelet-address.ts";
 import { readNodeSample, type NodeSample } from "./node-sample.ts";
 import { usageBetween, type NodeUsage } from "./usage.ts";
 
-/** Age at which a measurement is repeated. Shorter than the autoscaler's interval of 15 s, so that it never reads the same one twice. */
-const FRESH_MS = 10_000;
+/**
+ * Age at which a measurement is repeated. Shorter than the autoscaler's interval of 15 s, so that it never reads the same one twice, and
+ * long enough for an average that a single tick of the kernel's clock does not change.
+ */
+const FRESH_MS = 5_000;
 /** A sample older than this says nothing about the present load. */
 const WINDOW_MAX_MS = 90_000;
 /** Window of the first measurement after a pause: kernels count CPU time in hundredths of a second, and a reader waits for it. */
