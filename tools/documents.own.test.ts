@@ -13,7 +13,7 @@ const root = packageDirectory(import.meta.dirname);
 
 test("docs/controllers.md names every controller, with its former names, its account and whether it runs by default", () => {
   const text = readFileSync(join(root, "docs/controllers.md"), "utf8");
-  const rows = [...text.matchAll(/^\| ([a-z-]+-controller)(?: \(([a-z, -]+)\))? \| ([a-z-]+) \| (.*) \|$/gm)];
+  const rows = [...text.matchAll(/^\| ([a-z-]+-controller)(?: \(([a-z, -]+)\))? \| ([a-z:-]+) \| (.*) \|$/gm)];
   const documented = rows.map(([, name, aliases, account, purpose]) => {
     return { name, aliases: aliases?.split(", ") ?? [], account, onlyIfNamed: purpose?.endsWith("; only if named") };
   });
@@ -22,6 +22,18 @@ test("docs/controllers.md names every controller, with its former names, its acc
     return { name, aliases: [...aliases], account, onlyIfNamed };
   });
   deepEqual(documented, existing);
+});
+
+test("docs/controllers.md compares upstream's list with that of k8ts: those that it marks as existing are the controllers of the cluster", () => {
+  const rows = [...sectionOf("docs/controllers.md", "| Upstream's controller |").matchAll(/^\| `([a-z-]+)` \| .* \| (.*) \|$/gm)];
+  const documented = rows.flatMap(([, name, here = ""]) => (here.startsWith("yes") ? [name] : []));
+
+  deepEqual(
+    documented.toSorted(),
+    all({ rootCa: "" })
+      .map(({ name }) => name)
+      .toSorted(),
+  );
 });
 
 test("docs/testing.md has every setting of simulated containers", () => {

@@ -24,9 +24,10 @@ export function serviceAccountIdentity(namespace: string, name: string): Identit
 
 /**
  * A controller acts under a service account of its own: "deployment-controller". Its permissions are in the ClusterRole
- * system:controller:….
+ * system:controller:…. The exception is the controller of service account tokens, which is the controller manager itself.
  */
 export function controllerIdentity(name: string): IdentityName {
+  if (name === KUBE_CONTROLLER_MANAGER.name) return KUBE_CONTROLLER_MANAGER;
   return serviceAccountIdentity("kube-system", name);
 }
 

@@ -194,7 +194,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
 async function startServer(store: Store, { listens, apiServer }: ClusterPartsOptions, context: StartContext) {
   if (!listens) {
     const server = await startApiServerInProcess(store, apiServer, context);
-    return { ...server, door: undefined, certificates: { authority: server.pki.authority, pki: server.pki } };
+    return { ...server, door: undefined, certificates: { ...server, authority: server.pki.authority } };
   }
   const server = await startApiServerOn(store, apiServer, context);
   return { ...server, door: server.part, certificates: server.part };

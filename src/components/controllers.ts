@@ -34,9 +34,10 @@ export interface ControllersPartOptions {
 }
 
 /** Settings derived from the API server's certificates. */
-export function controllerSettings({ authority, pki }: Pick<ApiServerPart, "authority" | "pki">): ControllerSettings {
-  const signing = pki.certificateSigning;
-  return { rootCa: authority, ...(signing === undefined ? {} : { signing }) };
+export function controllerSettings(server: Pick<ApiServerPart, "authority" | "pki" | "tokenSigner">): ControllerSettings {
+  const { authority, tokenSigner } = server;
+  const signing = server.pki.certificateSigning;
+  return { rootCa: authority, ...(signing === undefined ? {} : { signing }), ...(tokenSigner === undefined ? {} : { tokenSigner }) };
 }
 
 /** Resolves when the caches of all controllers have synced and they run. */

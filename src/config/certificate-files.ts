@@ -54,9 +54,8 @@ export async function readAuthorities(path: string, flag: string): Promise<strin
   throw new Error(`Cannot use ${path}: it contains no PEM certificate; set ${flag} to a file with at least one`);
 }
 
-/** --service-account-signing-key-file. */
-export async function readSigningKey(path: string): Promise<Signer> {
-  const flag = "--service-account-signing-key-file";
+/** Signs service account tokens: --service-account-signing-key-file of the API server, and the flag of the controller manager. */
+export async function readSigningKey(path: string, flag = "--service-account-signing-key-file"): Promise<Signer> {
   const pem = await readFileFlag(path, flag);
   return usable(path, flag, () => signerFromPem(pem));
 }

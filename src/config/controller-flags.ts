@@ -13,6 +13,7 @@ import { addressPortHolder } from "../host/network/port-holder.ts";
 import { autoscalerFlags, autoscalerSettings } from "./autoscaler-flags.ts";
 import { nodeIpamFlags, nodeIpamSettings } from "./node-ipam-flags.ts";
 import { durationExpected, durationMs } from "./connection-flags.ts";
+import { readServiceAccountTokenSettings, serviceAccountTokenFileChecks, serviceAccountTokenFlags } from "./service-account-token-flags.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { fileCheck, pairFileChecks, type FileCheck } from "../cli/framework/check-files.ts";
 import { readAuthorities, readSigningFiles, SIGNING_FLAGS } from "./certificate-files.ts";
@@ -57,6 +58,7 @@ export const controllerFlags = {
   "load-balancer-range": { ...loadBalancerFlag["load-balancer-range"], default: "none" },
   ...nodeIpamFlags,
   ...autoscalerFlags,
+  ...serviceAccountTokenFlags,
   "root-ca-file": {
     type: "string",
     placeholder: "FILE",
@@ -131,6 +133,7 @@ export function controllerFileChecks(values: ControllerFlagValues): readonly Fil
   return [
     ...fileCheck(values["root-ca-file"], (path) => readAuthorities(path, "--root-ca-file")),
     ...pairFileChecks({ certificate, key }, SIGNING_FLAGS, readSigningFiles),
+    ...serviceAccountTokenFileChecks(values),
   ];
 }
 
@@ -150,6 +153,7 @@ export async function readControllerSettings(values: ControllerFlagValues, rootC
   return {
     rootCa: file === undefined ? rootCa : await readAuthorities(file, "--root-ca-file"),
     ...(await readSigning(values)),
+    ...(await readServiceAccountTokenSettings(values)),
     ...loadBalancerSettings(values["load-balancer-range"]),
     ...nodeIpamSettings(values),
     maxEndpointsPerSlice: values["max-endpoints-per-slice"],

@@ -40,6 +40,10 @@ import {
 } from "./root-ca-certificate-publisher/root-ca-certificate-publisher-controller.ts";
 import type { Controller } from "./runtime/controller.ts";
 import { serviceAccountController } from "./service-account/service-account-controller.ts";
+import {
+  serviceAccountTokenController,
+  type ServiceAccountTokenSettings,
+} from "./service-account-token/service-account-token-controller.ts";
 import { serviceCidrController } from "./service-cidr/service-cidr-controller.ts";
 import { serviceLoadBalancerController, type LoadBalancerSettings } from "./service-load-balancer/service-load-balancer-controller.ts";
 import { statefulSetController } from "./stateful-set/stateful-set-controller.ts";
@@ -51,7 +55,14 @@ import { volumeAttributesClassProtectionController } from "./volume-attributes-c
 
 /** Settings of the controllers of a cluster; optional ones have upstream's defaults. */
 export interface ControllerSettings
-  extends RootCaSettings, EndpointSliceSettings, SigningSettings, LoadBalancerSettings, NodeIpamControllerSettings, CronJobSettings {
+  extends
+    RootCaSettings,
+    EndpointSliceSettings,
+    SigningSettings,
+    LoadBalancerSettings,
+    NodeIpamControllerSettings,
+    CronJobSettings,
+    ServiceAccountTokenSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
   readonly horizontalPodAutoscaler?: Partial<HorizontalPodAutoscalerSettings>;
@@ -59,6 +70,7 @@ export interface ControllerSettings
 
 export function all(settings: ControllerSettings): readonly Controller[] {
   return [
+    serviceAccountTokenController(settings),
     endpointsController,
     endpointSliceController(settings),
     endpointSliceMirroringController({}),

@@ -17,7 +17,7 @@ import {
   toBase64Url,
   TOKENS,
 } from "../../src/apiserver/authentication/service-account-token/testing/token-server.ts";
-import { writeToken } from "../../src/apiserver/shared/json-web-token.ts";
+import { writeToken } from "../../src/api/machinery/codec/json-web-token-writer.ts";
 import type { Identity, OpenIdIssuer } from "../../src/apiserver/framework/identity.ts";
 import { startGuardedServer, type CallAnswer, type SentHeaders, type StartedServer } from "../../src/apiserver/testing/server.ts";
 import { encodeBase64Url } from "../../src/api/machinery/codec/base64-url.ts";

@@ -1,6 +1,7 @@
 import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { checkSignature, readToken, TOKEN_LENGTH_MAX, writeToken, type SignedToken } from "./json-web-token.ts";
+import { writeToken } from "../../api/machinery/codec/json-web-token-writer.ts";
+import { checkSignature, readToken, TOKEN_LENGTH_MAX, type SignedToken } from "./json-web-token.ts";
 import {
   headerOf,
   KEY,

@@ -1,14 +1,13 @@
 /**
  * JSON Web Tokens in signed compact form: `header.payload.signature`. Parsing does not verify; `checkSignature` does, and takes the
  * algorithm from the key, not from the token: a token can choose only among the algorithms of its key, and no key allows "none" or a shared
- * secret. Not here: the meaning of claims (bound-token.ts, legacy-token.ts).
+ * secret. Not here: writing them (api/machinery/codec/json-web-token-writer.ts), the meaning of claims (bound-token.ts, legacy-token.ts).
  */
 import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
-import { writeStableJson } from "../../api/machinery/codec/stable-json.ts";
 import { isObject, type JsonObject } from "../../api/machinery/object.ts";
-import type { SignatureAlgorithm, Signer, Verifier } from "../../base/crypto/signing.ts";
+import type { SignatureAlgorithm, Verifier } from "../../base/crypto/signing.ts";
 import { AuthenticationError } from "../framework/authentication.ts";
-import { decodeBase64Url, encodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
+import { decodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
 
 /** Real tokens have one or two thousand characters, and no request header holds more than this; longer ones are rejected unparsed. */
 export const TOKEN_LENGTH_MAX = 256 * 1024;
@@ -63,16 +62,6 @@ export function checkSignature(token: SignedToken, verifiers: readonly Verifier[
 function hasSigned(key: Verifier, { algorithm, message, signature }: SignedToken): boolean {
   const allowed = key.algorithms.find((candidate: SignatureAlgorithm) => candidate === algorithm);
   return allowed !== undefined && key.verify(message, signature, allowed);
-}
-
-/** Members are sorted by name, as upstream. */
-export function writeToken(payload: JsonObject, { signer, keyId }: { readonly signer: Signer; readonly keyId: string }): string {
-  const message = `${writePart({ alg: signer.algorithm, kid: keyId })}.${writePart(payload)}`;
-  return `${message}.${encodeBase64Url(signer.sign(new TextEncoder().encode(message)))}`;
-}
-
-function writePart(value: JsonObject): string {
-  return encodeBase64Url(new TextEncoder().encode(writeStableJson(value)));
 }
 
 function readPart(text: string): { readonly value: JsonObject; readonly repeated: string | undefined } | undefined {

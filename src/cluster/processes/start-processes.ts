@@ -198,7 +198,8 @@ function controllersPart(
   { held: { home } }: StartClusterContext,
   { clusterCidr }: Pick<PodNetworkPart, "clusterCidr"> = {},
 ): OwnOptions {
-  const { serviceClusterIpRange } = options.apiServer.api;
+  const { api, identity } = options.apiServer;
+  const { serviceClusterIpRange } = api;
   const directory = certificateDirectory(options);
   const [certificate, key] = [joinPath(directory, "ca.crt"), joinPath(directory, "ca.key")];
   return {
@@ -218,6 +219,7 @@ function controllersPart(
         ...autoscalerArguments(options.autoscaler),
         ...clusterIpamArguments({ clusterCidr, serviceClusterIpRange }),
         ...signing,
+        `--service-account-private-key-file=${identity.serviceAccount.signingKeyFile ?? joinPath(directory, "sa.key")}`,
         ...election(options),
       ];
     },

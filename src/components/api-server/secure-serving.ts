@@ -2,6 +2,7 @@
  * Serves the API over HTTPS, with the cluster's certificates and kubeconfigs. Used by `k8ts apiserver`, `k8ts up` and startCluster. The API
  * server itself is an argument, because it is pure and this uses the machine.
  */
+import type { TokenSigner } from "../../api/machinery/codec/json-web-token-writer.ts";
 import type { Exchange } from "../../apiserver/framework/exchange.ts";
 import { startHttpApi } from "../../apiserver/http/http-api.ts";
 import type { Identity } from "../../apiserver/framework/identity.ts";
@@ -49,6 +50,8 @@ export interface ApiServerPart extends AsyncDisposable {
   readonly advertised?: AdvertisedAddress;
   /** The cluster's certificates, to issue others. */
   readonly pki: Pki;
+  /** Key of service account tokens. Absent: the server issues none. */
+  readonly tokenSigner?: TokenSigner;
   /** Stops accepting requests, completes running ones and closes watches. A second call waits for the same. */
   close(): Promise<void>;
 }
@@ -104,9 +107,16 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
     },
     ...(address === undefined ? {} : { advertised: { address, port: http.port } }),
     pki,
+    ...tokenSignerOf(identity),
     close,
     [Symbol.asyncDispose]: close,
   };
+}
+
+/** As the API server's own tokens, so that it accepts them. */
+export function tokenSignerOf({ serviceAccounts }: Identity): { readonly tokenSigner?: TokenSigner } {
+  if (serviceAccounts === undefined) return {};
+  return { tokenSigner: { signer: serviceAccounts.signer, keyId: serviceAccounts.signerKeyId } };
 }
 
 async function closeBoth(http: HttpsServer, core: ApiServerCore, clock: Clock): Promise<void> {

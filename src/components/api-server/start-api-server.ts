@@ -17,7 +17,7 @@ import { realRandom } from "../../host/real-random.ts";
 import { startCompaction } from "../../store/compaction.ts";
 import { startExpiry } from "../../store/expiry.ts";
 import type { Store } from "../../store/store.ts";
-import { startApiServerPart, type ApiServerPart } from "./secure-serving.ts";
+import { startApiServerPart, tokenSignerOf, type ApiServerPart } from "./secure-serving.ts";
 import type { ApiServerOptions } from "../../config/api-server-config.ts";
 import { readClientAuthorities, readIdentity } from "./identity.ts";
 import { KubeletTls } from "./kubelet-tls.ts";
@@ -92,7 +92,7 @@ export async function startApiServerInProcess(
   store: Store,
   { api, eventTtlMs, identity: config }: Omit<ApiServerOptions, "serving" | "kubelets">,
   { clock, log, connector: connectorOver, ...context }: StartContext,
-): Promise<{ readonly pki: Pki; readonly core: ApiServer } & AsyncDisposable> {
+): Promise<{ readonly pki: Pki; readonly core: ApiServer } & Pick<ApiServerPart, "tokenSigner"> & AsyncDisposable> {
   await using starting = new Disposables();
   startStoreLoops(store, { clock, log }, starting);
   const pki = context.pki ?? fixedPki();
@@ -111,7 +111,7 @@ export async function startApiServerInProcess(
   starting.defer(() => core.close());
   await core.advertise(NOWHERE);
   const running = starting.move();
-  return { pki, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
+  return { pki, core, ...tokenSignerOf(identity), [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
 
 /** Endpoint of the Service "kubernetes" without HTTPS: a documentation address, so that the objects exist. */

@@ -110,7 +110,7 @@ export interface Controller {
   readonly name: string;
   /** Deprecated names that upstream still accepts: "replicaset". */
   readonly aliases?: readonly string[];
-  /** Its service account in kube-system, as upstream's: "replicaset-controller". */
+  /** Its service account in kube-system, as upstream's: "replicaset-controller"; or the user of the controller manager. */
   readonly account: string;
   /** Component name of its events. Default: the account, as with most of upstream's. */
   readonly component?: string;

@@ -7,7 +7,7 @@ import type { KeyReader } from "../../../base/crypto/signing.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { DocumentFetcher, OpenIdIssuer } from "../../framework/identity.ts";
-import { writeToken } from "../../shared/json-web-token.ts";
+import { writeToken } from "../../../api/machinery/codec/json-web-token-writer.ts";
 import { contextOf } from "../testing/shown.ts";
 import { openIdTokens } from "./open-id.ts";
 

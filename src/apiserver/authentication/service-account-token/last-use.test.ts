@@ -5,7 +5,7 @@ import { silentLogger } from "../../../base/logger.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { AuthenticationContext } from "../../framework/authentication.ts";
 import { LastUse } from "./last-use.ts";
-import { LAST_USED_LABEL } from "./legacy-token.ts";
+import { LAST_USED_LABEL } from "../../../api/core/v1/secret/service-account-token.ts";
 import { stub } from "../../../base/testing/stub.ts";
 
 function secret(lastUsed?: string): KubeObject {

@@ -5,7 +5,7 @@
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { AuthenticationContext } from "../../framework/authentication.ts";
-import { LAST_USED_LABEL } from "./legacy-token.ts";
+import { LAST_USED_LABEL } from "../../../api/core/v1/secret/service-account-token.ts";
 import { SECRETS } from "./verified-token.ts";
 
 const DAY_MS = 24 * 60 * 60 * 1_000;

@@ -2,6 +2,7 @@
  * Tokens in a Secret of type kubernetes.io/service-account-token. They do not expire: such a token is valid as long as the Secret holds
  * exactly this text and the service account exists. A cluster creates none by itself; users who create such Secrets manually rely on them.
  */
+import { INVALID_SINCE_LABEL, LEGACY_CLAIM_PREFIX } from "../../../api/core/v1/secret/service-account-token.ts";
 import { serviceAccountIdentity } from "../../../api/identities.ts";
 import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { decodeText } from "../../../api/machinery/codec/json.ts";
@@ -12,13 +13,6 @@ import { AuthenticationError } from "../../framework/authentication.ts";
 import { readCommonClaims, textClaim } from "./claims.ts";
 import { serviceAccountUser } from "./service-account-user.ts";
 import { SECRETS, SERVICE_ACCOUNTS, type Judgement, type VerifiedToken } from "./verified-token.ts";
-
-export const LEGACY_ISSUER = "kubernetes/serviceaccount";
-const CLAIM_PREFIX = "kubernetes.io/serviceaccount/";
-/** The date of last use. */
-export const LAST_USED_LABEL = "kubernetes.io/legacy-token-last-used";
-/** Set by the cleaner of unused tokens; removing it makes the token valid again. */
-const INVALID_SINCE_LABEL = "kubernetes.io/legacy-token-invalid-since";
 
 const AUTO_GENERATED_WARNING =
   "Use tokens from the TokenRequest API or manually created secret-based tokens instead of auto-generated secret-based tokens.";
@@ -49,7 +43,7 @@ export function legacyToken(payload: JsonObject, text: string): VerifiedToken {
 }
 
 function readLegacyClaims(payload: JsonObject, subject: string): LegacyClaims {
-  const claim = (name: string): string => textClaim(payload[`${CLAIM_PREFIX}${name}`]);
+  const claim = (name: string): string => textClaim(payload[`${LEGACY_CLAIM_PREFIX}${name}`]);
   const claims = {
     namespace: claim("namespace"),
     secretName: claim("secret.name"),

@@ -3,7 +3,8 @@ import { deepEqual, doesNotThrow, equal, throws } from "node:assert/strict";
 import { createHmac, createPublicKey, generateKeyPairSync, sign, verify, type KeyObject } from "node:crypto";
 import { test } from "node:test";
 import type { SignatureAlgorithm, Signer, Verifier } from "../../../base/crypto/signing.ts";
-import { checkSignature, readToken, writeToken, type SignedToken } from "../../shared/json-web-token.ts";
+import { writeToken } from "../../../api/machinery/codec/json-web-token-writer.ts";
+import { checkSignature, readToken, type SignedToken } from "../../shared/json-web-token.ts";
 import { KEY, signed, toBase64Url } from "./testing/token-server.ts";
 import { encodeBase64Url } from "../../../api/machinery/codec/base64-url.ts";
 

@@ -19,7 +19,8 @@ import type { KindName } from "../../framework/objects.ts";
 import { boundToken } from "./bound-token.ts";
 import { checkSignature, readToken, type SignedToken } from "../../shared/json-web-token.ts";
 import { LastUse } from "./last-use.ts";
-import { LEGACY_ISSUER, legacyToken } from "./legacy-token.ts";
+import { LEGACY_ISSUER } from "../../../api/core/v1/secret/service-account-token.ts";
+import { legacyToken } from "./legacy-token.ts";
 import type { Judgement, Reference, VerifiedToken } from "./verified-token.ts";
 
 /**

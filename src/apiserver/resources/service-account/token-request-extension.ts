@@ -11,7 +11,7 @@ import {
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { conflict, invalidObject, notFound, StatusError } from "../../../api/machinery/status-error.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
-import { writeToken } from "../../shared/json-web-token.ts";
+import { writeToken } from "../../../api/machinery/codec/json-web-token-writer.ts";
 import type { ActionCall } from "../../framework/extension.ts";
 import type { ServiceAccountTokens } from "../../framework/identity.ts";
 import type { Outcome } from "../../framework/outcome.ts";

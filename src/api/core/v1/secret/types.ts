@@ -4,13 +4,12 @@ import { parseExactly } from "../../../machinery/codec/json-parser.ts";
 import { element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import type { Json } from "../../../machinery/object.ts";
 import { decodeText, type Contents } from "./contents.ts";
-
-const SERVICE_ACCOUNT_NAME = "kubernetes.io/service-account.name";
+import { SERVICE_ACCOUNT_NAME_ANNOTATION, SERVICE_ACCOUNT_TOKEN_TYPE, serviceAccountNameOf } from "./service-account-token.ts";
 
 type Rule = (data: Contents, secret: Secret) => Iterable<FieldError>;
 
 const RULES: ReadonlyMap<string, Rule> = new Map<string, Rule>([
-  ["kubernetes.io/service-account-token", needsServiceAccount],
+  [SERVICE_ACCOUNT_TOKEN_TYPE, needsServiceAccount],
   ["kubernetes.io/dockercfg", (data) => needsJsonObject(data, ".dockercfg")],
   ["kubernetes.io/dockerconfigjson", (data) => needsJsonObject(data, ".dockerconfigjson")],
   // One of them is enough, and either may be empty.
@@ -31,9 +30,8 @@ function missing(keys: readonly string[]): readonly FieldError[] {
 }
 
 /** The token itself may be added later, by the token controller. */
-function needsServiceAccount(_data: Contents, { metadata }: Secret): readonly FieldError[] {
-  const name = metadata.annotations?.[SERVICE_ACCOUNT_NAME] ?? "";
-  return name === "" ? [required(element("metadata.annotations", SERVICE_ACCOUNT_NAME))] : [];
+function needsServiceAccount(_data: Contents, secret: Secret): readonly FieldError[] {
+  return serviceAccountNameOf(secret) === "" ? [required(element("metadata.annotations", SERVICE_ACCOUNT_NAME_ANNOTATION))] : [];
 }
 
 /** Secret values are not quoted in the message. */

@@ -3,7 +3,7 @@ import type { JsonObject } from "../../../../api/machinery/object.ts";
 import { p256Key, type P256Key } from "../../../../api/machinery/x509/p256-signer.ts";
 import type { Identity, ServiceAccountTokens } from "../../../framework/identity.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../../testing/server.ts";
-import { writeToken } from "../../../shared/json-web-token.ts";
+import { writeToken } from "../../../../api/machinery/codec/json-web-token-writer.ts";
 import { encodeBase64Url } from "../../../../api/machinery/codec/base64-url.ts";
 
 export const ISSUER = "https://issuer.example";
