@@ -16,7 +16,7 @@ const CONCURRENCY = 100;
 /** Simulated nodes for the Pods of the StatefulSet, 110 each. */
 const KUBELETS = 2;
 
-let cluster: Cluster;
+let cluster: Cluster | undefined;
 let client: Client;
 let made = 0;
 
@@ -27,9 +27,10 @@ interface IdleOptions {
 }
 
 const tasks = {
-  async start(_input: null): Promise<void> {
-    // Nodes without kubelets send no heartbeats: the node lifecycle controller would mark them as lost.
-    cluster = await startCluster({ nodes: KUBELETS, controllers: ["*", "-node-lifecycle-controller"] });
+  /** Another cluster replaces the last one. */
+  async start({ controllers }: { readonly controllers: readonly string[] }): Promise<void> {
+    await cluster?.close();
+    cluster = await startCluster({ nodes: KUBELETS, controllers });
     client = createClient(cluster.transport({ userAgent: "bench" }));
   },
 
@@ -117,7 +118,12 @@ async function timed(work: () => Promise<unknown>): Promise<number> {
 }
 
 function becomes<T extends KubeObject>(kind: ResourceKind<T>, name: string, is: (object: T | undefined) => boolean): Promise<unknown> {
-  return cluster.until<T>(`${kind.plural}/${name}`, is, { within: "10m" });
+  return runningCluster().until<T>(`${kind.plural}/${name}`, is, { within: "10m" });
+}
+
+function runningCluster(): Cluster {
+  if (cluster === undefined) throw new Error("Cannot measure: no cluster was started");
+  return cluster;
 }
 
 /** Excludes leases and events, which are written periodically: the server's own record omits them. */

@@ -25,7 +25,7 @@ function changedTo(fresh: DaemonSet, written: DaemonSet[]): Pass {
       return Promise.resolve(object);
     },
   };
-  return { write } as unknown as Pass;
+  return { write } as never;
 }
 
 test("a status is written once more over a change of another client, whose conditions stay", async () => {

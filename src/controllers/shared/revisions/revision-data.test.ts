@@ -10,6 +10,9 @@ const TEMPLATE: PodTemplateSpec = {
   spec: { restartPolicy: "Always", containers: [{ name: "app", image: "app:1", command: ["sh", "-c", "a && b > c"] }] },
 };
 
+/** As the JSON parser reads a number beyond 2^53. */
+const LARGE = 9_007_199_254_740_993n as never;
+
 const aRevision = (data: Json): ControllerRevision => ({
   apiVersion: "apps/v1",
   kind: "ControllerRevision",
@@ -31,6 +34,21 @@ test("a revision has the text of the template that it was created from, and rest
 
   equal(textOf(revision), revisionText(TEMPLATE));
   deepEqual(templateOf(revision), TEMPLATE);
+});
+
+test("members of a revision's data are stored in the order of their names", () => {
+  const text = JSON.stringify(revisionData({ spec: { restartPolicy: "Always", containers: [] }, metadata: { name: "a", labels: {} } }));
+
+  equal(
+    text,
+    `{"spec":{"template":{"$patch":"replace","metadata":{"labels":{},"name":"a"},"spec":{"containers":[],"restartPolicy":"Always"}}}}`,
+  );
+});
+
+test("large numbers of a template are kept exactly", () => {
+  const large = { ...TEMPLATE, spec: { containers: [], activeDeadlineSeconds: LARGE } };
+
+  equal(textOf(aRevision(revisionData(large))), revisionText(large));
 });
 
 for (const data of [null, [], "text", {}, { spec: 1 }, { spec: { template: [] } }] satisfies readonly Json[]) {

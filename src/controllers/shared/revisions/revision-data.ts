@@ -10,21 +10,28 @@ import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 const DIRECTIVE = "$patch";
 
 /** Members are sorted at every level, so that the stored object is served with upstream's bytes. */
-export function revisionData(template: PodTemplateSpec): JsonObject {
-  return JSON.parse(revisionText(template)) as JsonObject;
+export function revisionData(template: PodTemplateSpec): Json {
+  return sorted(patchOf(template));
 }
 
 /** The text of a template's data. */
 export function revisionText(template: PodTemplateSpec): string {
-  return dataText({ spec: { template: { ...template, [DIRECTIVE]: "replace" } } });
+  return writeStableJson(patchOf(template));
+}
+
+function patchOf(template: PodTemplateSpec): Json {
+  return { spec: { template: { ...template, [DIRECTIVE]: "replace" } } };
+}
+
+function sorted(value: Json): Json {
+  if (Array.isArray(value)) return (value as readonly Json[]).map(sorted);
+  if (!isObject(value)) return value;
+  const names = Object.keys(value).toSorted();
+  return Object.fromEntries(names.map((name) => [name, sorted(value[name] ?? null)]));
 }
 
 /** The text of a revision's data. */
 export function textOf({ data = null }: ControllerRevision): string {
-  return dataText(data);
-}
-
-function dataText(data: Json): string {
   return writeStableJson(data);
 }
 
