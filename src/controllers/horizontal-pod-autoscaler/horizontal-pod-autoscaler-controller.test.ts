@@ -145,7 +145,7 @@ const failures: readonly [metric: MetricSpec, reason: string, message: string][]
 ];
 for (const [metric, reason, message] of failures) {
   test(`a ${metric.type} metric without a value is reported in upstream's words and nothing is scaled`, async () => {
-    await using cluster = await given(aDeployment(3), aPod("a"), anAutoscaler({ metrics: [metric] as unknown as JsonObject[] }));
+    await using cluster = await given(aDeployment(3), aPod("a"), anAutoscaler({ metrics: [metric] as never }));
 
     await cluster.reconcile(horizontalPodAutoscalerController(), "default/web");
 
