@@ -38,6 +38,7 @@ import { inProcessTransport, type InProcessOptions } from "./pipeline/in-process
 import { LargeBodies } from "./limits/large-bodies.ts";
 import type { Metrics } from "./framework/metrics.ts";
 import { RequestMetrics } from "./pipeline/request-metrics.ts";
+import { StoreMetrics } from "./storage/store-metrics.ts";
 import { CachedObjects } from "./storage/cached-objects.ts";
 import { Pipeline } from "./pipeline/pipeline.ts";
 import { FAIRNESS_HOOKS, PostStartHooks } from "./bootstrap/post-start-hooks.ts";
@@ -100,7 +101,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   // Authentication is created before the pipeline that the server's own writes pass, and uses it later.
   const late: { requests?: OwnRequests } = {};
   const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
-  const { server, authorizer, endpoints } = contextOf(options, late);
+  const storeMetrics = new StoreMetrics(options.clock);
+  const { server, authorizer, endpoints } = contextOf({ ...options, store: storeMetrics.timed(options.store) }, late);
   const { clock, config } = server;
   const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
@@ -117,7 +119,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const listedPaths = () => pathsOf(documents);
   const { causes } = server;
   const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
-  const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics };
+  const allMetrics = (): MetricFamilies => [storeMetrics.family(endpoints), ...moreMetrics()];
+  const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics: allMetrics };
   const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
   const own = { server, requests: new PipelineRequests(pipeline) };
   late.requests = own.requests;

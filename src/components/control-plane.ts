@@ -37,6 +37,7 @@ import { dnsServiceIpv4 } from "./api-server/serving-tls.ts";
 import { silentSteps, type Steps } from "../cli/framework/progress.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLeaderElectedScheduler, type LeaderElectedScheduler } from "./scheduler.ts";
 import type { StoreConfig } from "../config/store-config.ts";
+import { processFamilies } from "../host/processes/process-metrics.ts";
 
 /** An open store is owned by the caller; its configuration describes it. */
 export interface OpenedStore {
@@ -128,7 +129,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const late: { controllers?: LeaderElectedControllers; scheduler?: LeaderElectedScheduler; nodes?: NodesPart } = {};
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
-    moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? [])],
+    moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? []), ...processFamilies()],
     moreDocuments: [decisionsDocument({ acting: () => late.scheduler?.acting(), elsewhere: DECISIONS_ELSEWHERE })],
     connector: (network) => nodesConnector(() => late.nodes, { clock, network }),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),

@@ -4,6 +4,7 @@
  */
 import { PROMETHEUS_TYPE, prometheusText, type Family, type HistogramFamily } from "../../base/metrics/prometheus-text.ts";
 import { isLoopback } from "../../config/api-server-config.ts";
+import { processFamilies } from "../../host/processes/process-metrics.ts";
 import type { FlagSet } from "../../cli/framework/flags.ts";
 import { healthPages, parseHttpAddress, startHttpPages, type HttpAddress, type HttpPages, type Pages } from "./http-pages.ts";
 
@@ -34,7 +35,7 @@ export interface MetricsPagesOptions extends HttpAddress {
 }
 
 export function startMetricsPages({ metrics, election, more = {}, ...address }: MetricsPagesOptions): Promise<HttpPages> {
-  const text = () => prometheusText([...metrics(), ...(election === undefined ? [] : [masterStatus(election)])]);
+  const text = () => prometheusText([...metrics(), ...processFamilies(), ...(election === undefined ? [] : [masterStatus(election)])]);
   return startHttpPages(address, { "/metrics": { type: PROMETHEUS_TYPE, text }, ...healthPages(), ...more });
 }
 

@@ -1,13 +1,12 @@
 /**
  * /metrics: the server's metrics for Prometheus, with upstream's names and labels where it has the same metric, so that dashboards work.
- * Metrics of other components of the process (the controllers) follow. Not here: process metrics (memory, file descriptors), which come
- * from the host.
+ * Metrics of the store, of other components of the process (the controllers) and of the process follow.
  */
 import { groupResourceOf } from "../../../api/machinery/object.ts";
 import type { StoreStatistics } from "../../../store/store.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
 import type { Endpoints } from "../../framework/endpoints.ts";
-import { DURATION_BUCKETS_S, type Metrics } from "../../framework/metrics.ts";
+import { DURATION_BUCKETS_S, type Histogram, type Metrics } from "../../framework/metrics.ts";
 import {
   PROMETHEUS_TYPE,
   prometheusText,
@@ -66,6 +65,15 @@ function requestFamilies({ requests, durations, inFlight, rejected }: Metrics): 
       samples: Array.from(durations, ([key, histogram]) => ({ labels: requestLabels(key), ...histogram })),
     },
     {
+      name: "apiserver_request_sli_duration_seconds",
+      help: "Response latency in seconds without watches and connections",
+      type: "histogram",
+      bounds: SLI_BOUNDS_S,
+      samples: Array.from(durations, ([key, histogram]) => ({ labels: requestLabels(key), ...withSliBounds(histogram) })).filter(
+        ({ labels }) => labels["verb"] !== "WATCH" && labels["verb"] !== "CONNECT",
+      ),
+    },
+    {
       name: "apiserver_current_inflight_requests",
       help: "Number of requests currently in flight",
       type: "gauge",
@@ -76,6 +84,19 @@ function requestFamilies({ requests, durations, inFlight, rejected }: Metrics): 
     },
     single("apiserver_dropped_requests_total", "counter", "Number of requests rejected because of the in-flight limit", rejected),
   ];
+}
+
+/** Upper bounds in seconds of upstream's service level indicator: some of those that are counted. */
+const SLI_BOUNDS_S: readonly number[] = DURATION_BUCKETS_S.filter((bound) => bound >= 0.05 && bound !== 5);
+
+/** The same counts in fewer buckets. */
+function withSliBounds({ counts, sum, count }: Histogram): Histogram {
+  const merged = SLI_BOUNDS_S.map(() => 0);
+  for (const [index, bound] of DURATION_BUCKETS_S.entries()) {
+    const bucket = SLI_BOUNDS_S.findIndex((wider) => bound <= wider);
+    merged[bucket] = (merged[bucket] ?? 0) + (counts[index] ?? 0);
+  }
+  return { counts: [...merged, counts.at(-1) ?? 0], sum, count };
 }
 
 function watchFamilies({ longRunning, watchEvents }: Metrics): readonly Family[] {

@@ -3,6 +3,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
 import { PROMETHEUS_TYPE, prometheusText, type Family } from "../../../base/metrics/prometheus-text.ts";
+import { processFamilies } from "../../../host/processes/process-metrics.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import type { PodStorage, PodStorageSource } from "../../contracts/pod-storage.ts";
 import { isRunning } from "../../pod/containers/runtime-containers.ts";
@@ -56,7 +57,7 @@ export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgro
   };
   const metricsPage: Handler = async ({ kubelet }, { reply }) => {
     const own = ownFamilies(kubelet.nodeName, await kubelet.runtime.list());
-    sendText(reply, 200, prometheusText([...own, ...(metrics?.families() ?? [])]), { type: PROMETHEUS_TYPE });
+    sendText(reply, 200, prometheusText([...own, ...(metrics?.families() ?? []), ...processFamilies()]), { type: PROMETHEUS_TYPE });
   };
   const cadvisorMetricsPage: Handler = async ({ kubelet, log }, { reply }) => {
     const numbers = await numbersOf(kubelet).catch((error: unknown) => {
