@@ -285,6 +285,16 @@ test("the state of other modes is removed after the first apply", async () => {
   assert.deepEqual(world.iptables.happened, ["open", "apply 1"]);
 });
 
+test("the state of other modes stays until an apply succeeds", async () => {
+  const iptables = new RecordingMode("iptables");
+  iptables.onApply = (count) => (count === 1 ? Promise.reject(new Error("the kernel refuses")) : Promise.resolve());
+  await using world = await running([], { iptables });
+  assert.deepEqual(world.userspace.happened, []);
+
+  await world.cluster.clock.advance(1_000);
+  assert.deepEqual(world.userspace.happened, ["clean up"]);
+});
+
 test("a stopped proxy closes its applier and leaves the rules", async () => {
   const world = await running([]);
   await world[Symbol.asyncDispose]();

@@ -57,6 +57,13 @@ export interface ProxyOptions {
   warn(message: string): void;
 }
 
+interface OpenedMode {
+  readonly mode: ProxyMode;
+  readonly applier: Applier;
+  /** Called once, after the first successful apply. Never rejects. */
+  takeOver(): Promise<void>;
+}
+
 export interface ProxyHealth {
   /** False if changes have been waiting too long to be applied. */
   readonly isHealthy: boolean;
@@ -73,10 +80,10 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const chosen = await clock.external(openMode({ ...options, requested: options.mode }, context));
   const { mode, applier } = chosen;
   if (podBridge !== undefined && mode.name !== "userspace") await clock.external(prepareBridge(options));
-  const proxy = starting.use(new Proxy(options, mode, applier));
+  // After the first apply that succeeds: until then the rules of another mode carry the traffic.
+  const takeOver = () => cleanUpOtherModes(options.modes, chosen, context);
+  const proxy = starting.use(new Proxy(options, { mode, applier, takeOver }));
   await proxy.firstApplied();
-  // After the first apply: until then the rules of another mode carry the traffic.
-  await clock.external(cleanUpOtherModes(options.modes, chosen, context));
   starting.move();
   return proxy;
 }
@@ -92,6 +99,7 @@ export class Proxy implements AsyncDisposable {
   readonly #options: ProxyOptions;
   readonly #mode: ProxyMode;
   readonly #applier: Applier;
+  readonly #takeOver: () => Promise<void>;
   readonly #feed: ModelFeed;
   readonly #conntrack: Conntrack;
   readonly #announced: AnnouncedAddresses;
@@ -114,11 +122,12 @@ export class Proxy implements AsyncDisposable {
   #lastUpdatedMs = 0;
   readonly #first = withResolvers();
 
-  constructor(options: ProxyOptions, mode: ProxyMode, applier: Applier) {
+  constructor(options: ProxyOptions, { mode, applier, takeOver }: OpenedMode) {
     const { settings, namespace, nodeName, transport, clock, random, log, warn } = options;
     this.#options = options;
     this.#mode = mode;
     this.#applier = applier;
+    this.#takeOver = takeOver;
     this.#backoff = new Backoff({ ...RETRY, random });
     this.#checkedThoroughlyAtMs = clock.monotonic();
     this.#events = createEventRecorder({
@@ -238,6 +247,7 @@ export class Proxy implements AsyncDisposable {
   /** Nothing here fails an apply: the rules are in effect. What could not be done is tried again after the next check. */
   async #afterApply(model: ProxyModel): Promise<void> {
     const { clock } = this.#options;
+    if (this.#lastApplied === undefined) await clock.external(this.#takeOver());
     if (model !== this.#lastApplied || this.#conntrack.isPending) await clock.external(this.#conntrack.cleanUp(model));
     this.#lastApplied = model;
     await clock.external(this.#healthChecks.update(model.healthChecks));
