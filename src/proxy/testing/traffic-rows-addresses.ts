@@ -23,6 +23,26 @@ export const addressRows: readonly TrafficRow[] = [
     },
   },
   {
+    name: "several endpoints of each protocol, written together and one after the other",
+    families: [4, 6],
+    async run(traffic, family) {
+      const { podA } = traffic.topology;
+      const clusterIp = traffic.newClusterIp(family);
+      const endpoints = [onA(family), onB(family), onRemote(family)];
+      const dns = aPort("dns", { clusterIp, port: 80, protocol: "UDP" }, endpoints);
+      const web = aPort("web", { clusterIp, port: 80 }, endpoints);
+      const names = ["a:8080", "b:8080", "remote:8080"];
+
+      // The first is written as a whole, the others as changes.
+      await traffic.close();
+      for (const ports of [[dns], [dns, web], [web], [web, dns]]) {
+        await traffic.apply(ports);
+        for (const { protocol } of ports)
+          assert.ok(names.includes(await traffic.reach(podA, protocol === "UDP" ? udp(clusterIp, 80) : tcp(clusterIp, 80))));
+      }
+    },
+  },
+  {
     name: "other ports and protocols of a cluster IP are rejected",
     families: [4, 6],
     async run(traffic, family) {
@@ -53,6 +73,7 @@ export const addressRows: readonly TrafficRow[] = [
       await traffic.apply([
         aPort("web", { ...fields, protocol: "SCTP", affinitySeconds: 60 }, [onA(family), onB(family)]),
         aPort("web", { ...fields, protocol: "TCP" }, [onB(family)]),
+        aPort("several", { clusterIp: traffic.newClusterIp(family), port: 80, protocol: "SCTP" }, [onA(family), onB(family)]),
         aPort("empty", { ...fields, clusterIp: traffic.newClusterIp(family), port: 81, nodePort: traffic.newNodePort(), protocol: "SCTP" }),
       ]);
 

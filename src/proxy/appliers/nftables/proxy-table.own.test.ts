@@ -38,6 +38,7 @@ const ports = [
     externalPolicy: "Local",
     loadBalancerIps: ["192.0.2.15"],
   }),
+  aServicePort({ name: "udp", protocol: "UDP", clusterIp: "10.96.0.18", endpoints: PODS }),
   aServicePort({ name: "sctp", protocol: "SCTP", clusterIp: "10.96.0.17", endpoints: PODS }),
   aServicePort({ name: "sticky", clusterIp: "10.96.0.16", endpoints: PODS, affinitySeconds: 10_800 }),
   aServicePort({ name: "six", family: 6, endpoints: ["[fd00:10:244::5]:8080@here", "[fd00:10:244:1::7]:8080"], nodePort: 30_080 }),

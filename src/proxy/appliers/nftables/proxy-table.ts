@@ -8,6 +8,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 import {
   anonymousSet,
+  ENDPOINT_MAPS,
   fragmentOf,
   MASQUERADE_CHAIN,
   MASQUERADE_UNLESS_POD_CHAIN,
@@ -20,7 +21,7 @@ import {
 } from "./service-rules.ts";
 
 /** Changes with the declarations of base chains and shared sets. */
-const LAYOUT = "layout-3";
+const LAYOUT = "layout-4";
 
 export function tableName(owner: string): string {
   return `k8ts-${owner}-proxy`;
@@ -83,10 +84,12 @@ export class ProxyTables {
       const fragment = this.#fragmentOf(port, settings);
       for (const [name, rules] of fragment.chains) chains.set(name, rules);
       for (const name of SHARED_SETS) for (const [key, value] of fragment.elements[name] ?? []) addFirst(shared.get(name), key, value);
-      for (const { start, endpoints } of fragment.ranges) {
-        if (used.has(start)) continue;
+      for (const { map, start, endpoints } of fragment.ranges) {
         used.add(start);
-        for (const [index, one] of endpoints.entries()) shared.get("endpoints")?.set(`${start + index}`, `${one.address} . ${one.port}`);
+        const numbered = shared.get(map);
+        // Equal lists of a protocol share a range.
+        if (numbered?.has(`${start}`) !== false) continue;
+        for (const [index, one] of endpoints.entries()) numbered.set(`${start + index}`, `${one.address} . ${one.port}`);
       }
       for (const [name, seconds] of fragment.affinitySets) sets.set(name, affinitySet(this.#family, seconds));
     }
@@ -117,7 +120,7 @@ export class ProxyTables {
 }
 
 /**
- * Numbers of endpoints in the shared map: consecutive for the endpoints of one list, the same for equal lists. Never used twice, so that
+ * Numbers of endpoints in the shared maps: consecutive for the endpoints of one list, the same for equal lists. Never used twice, so that
  * rules of a cached fragment stay right.
  */
 class EndpointRanges {
@@ -160,13 +163,15 @@ const SHARED_SETS: readonly SharedSet[] = [
   "no-endpoint-ips",
   "no-endpoint-node-ports",
   "firewall-ips",
-  "endpoints",
+  ...Object.values(ENDPOINT_MAPS),
   "hairpin",
 ];
 
 function declarationOf(name: SharedSet, family: 4 | 6): Pick<NftSet, "kind" | "declaration"> {
   const address = family === 4 ? "ipv4_addr" : "ipv6_addr";
-  if (name === "endpoints") return { kind: "map", declaration: `typeof numgen random mod 2 : ${familyName(family)} daddr . tcp dport;` };
+  const [, protocol] = name.split("endpoints-");
+  if (protocol !== undefined)
+    return { kind: "map", declaration: `typeof numgen random mod 2 : ${familyName(family)} daddr . ${protocol} dport;` };
   if (name === "service-ips") return { kind: "set", declaration: `type ${address};` };
   if (name === "hairpin") return { kind: "set", declaration: `type ${address} . ${address};` };
   const key = name.endsWith("node-ports") ? "inet_proto . inet_service" : `${address} . inet_proto . inet_service`;

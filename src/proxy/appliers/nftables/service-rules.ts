@@ -20,18 +20,19 @@ export interface Fragment {
   readonly chains: readonly (readonly [name: string, rules: readonly string[]])[];
   /** Elements of the maps and sets of all ports. */
   readonly elements: Readonly<Partial<Record<SharedSet, readonly (readonly [key: string, value: string])[]>>>;
-  /** Lists of endpoints in the map "endpoints", each from its number on. */
+  /** Lists of endpoints in the maps of endpoints, each from its number on. */
   readonly ranges: readonly EndpointRange[];
   /** Sets of clients, by name: the timeout in seconds. */
   readonly affinitySets: readonly (readonly [name: string, seconds: number])[];
 }
 
 export interface EndpointRange {
+  readonly map: EndpointMap;
   readonly start: number;
   readonly endpoints: readonly ServiceEndpoint[];
 }
 
-/** Returns the first of the numbers that the endpoints have in the map "endpoints". */
+/** Returns the first of the numbers that the endpoints have in the maps of endpoints. */
 export type AllocateRange = (endpoints: readonly ServiceEndpoint[]) => number;
 
 /** Maps and sets that all ports share. */
@@ -43,8 +44,20 @@ export type SharedSet =
   | "no-endpoint-ips"
   | "no-endpoint-node-ports"
   | "firewall-ips"
-  | "endpoints"
+  | EndpointMap
   | "hairpin";
+
+/**
+ * One per protocol: nft (1.0.6) reads the type of a map as a match of its protocol in every rule that uses it, and refuses a rule of UDP
+ * with a map of TCP ports, and with it the whole transaction.
+ */
+export type EndpointMap = "endpoints-tcp" | "endpoints-udp" | "endpoints-sctp";
+
+export const ENDPOINT_MAPS: Readonly<Record<ServicePort["protocol"], EndpointMap>> = {
+  TCP: "endpoints-tcp",
+  UDP: "endpoints-udp",
+  SCTP: "endpoints-sctp",
+};
 
 /** Chains that every table has. */
 export const MASQUERADE_CHAIN = "mark-for-masquerade";
@@ -177,10 +190,11 @@ class Translation {
     const [first] = endpoints;
     if (endpoints.length === 1 && first !== undefined)
       return `dnat to ${this.#family === 4 ? first.address : `[${first.address}]`}:${first.port}`;
-    // One map for all: the kernel searches the maps of a table one by one, so that a map per Service would take minutes with 10,000.
+    // Shared by all: the kernel searches the maps of a table one by one, so that a map per Service would take minutes with 10,000.
+    const map = ENDPOINT_MAPS[this.#port.protocol];
     const start = this.#allocate(endpoints);
-    this.ranges.push({ start, endpoints });
-    return `dnat ${ip(this.#family)} to ${random(endpoints.length)} offset ${start} map @endpoints`;
+    this.ranges.push({ map, start, endpoints });
+    return `dnat ${ip(this.#family)} to ${random(endpoints.length)} offset ${start} map @${map}`;
   }
 }
 
