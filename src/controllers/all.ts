@@ -21,6 +21,10 @@ import { garbageCollectorController } from "./garbage-collector/garbage-collecto
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.ts";
 import type { HorizontalPodAutoscalerSettings } from "./horizontal-pod-autoscaler/settings.ts";
 import { jobController } from "./job/job-controller.ts";
+import {
+  legacyServiceAccountTokenCleanerController,
+  type LegacyTokenCleanerSettings,
+} from "./legacy-service-account-token-cleaner/legacy-service-account-token-cleaner-controller.ts";
 import { namespaceController } from "./namespace/namespace-controller.ts";
 import { nodeIpamController, type NodeIpamControllerSettings } from "./node-ipam/node-ipam-controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
@@ -65,6 +69,7 @@ export interface ControllerSettings
     ServiceAccountTokenSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
+  readonly legacyTokenCleaner?: Partial<LegacyTokenCleanerSettings>;
   readonly horizontalPodAutoscaler?: Partial<HorizontalPodAutoscalerSettings>;
 }
 
@@ -104,6 +109,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     volumeAttributesClassProtectionController,
     ttlAfterFinishedController,
     rootCaCertificatePublisherController(settings),
+    legacyServiceAccountTokenCleanerController(settings.legacyTokenCleaner),
     serviceCidrController,
   ];
 }
