@@ -32,8 +32,8 @@ import { indexedDraft, trackedDraft } from "./pod-drafts.ts";
 import { planPods, type PodPlan } from "./pod-plan.ts";
 import { releaseFinalizer } from "./release-finalizer.ts";
 
-/** Changes of Pods are reconciled at most this often per Job, as upstream: a Job of a thousand Pods would otherwise be counted a thousand times. */
-const BATCH_MS = 1_000;
+/** Minimum interval of passes that changes of Pods cause, per Job (upstream: a second). A Job of a thousand Pods would otherwise be counted a thousand times. */
+const BATCH_MS = 200;
 /** Key of a Job whose Pods or status changed: it only queues the Job itself, at once or when the batch is over. */
 const BATCHED = "batched-job";
 const COMPLETION_MODES: readonly (string | undefined)[] = [undefined, "NonIndexed", "Indexed"];
@@ -81,7 +81,7 @@ function* keysOfPod(change: Change<Pod>, read: Reader): Iterable<WorkKey> {
   yield* keysOfOrphan(change, read);
 }
 
-/** The first change is reconciled at once, those within the next second together. */
+/** The first change is reconciled at once, those within the interval together. */
 function queueWhenDue({ kind: _batched, ...key }: WorkKey, { clock, wake }: Pass, memory: JobMemory): Outcome {
   const dueInMs = (memory.lastPassMs(key) ?? -Infinity) + BATCH_MS - clock.monotonic();
   if (dueInMs > 0) return after(dueInMs);
