@@ -7,6 +7,7 @@ import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { controllerAutoscalers } from "./controllers/autoscalers.ts";
+import { controllerJobs } from "./controllers/jobs.ts";
 import { controllerSets } from "./controllers/sets.ts";
 import { gate } from "./gate/gate.ts";
 import { networkApp } from "./network/app.ts";
@@ -32,6 +33,7 @@ export const all: readonly Benchmark[] = [
   apiserverGrowth,
   gate,
   controllers,
+  controllerJobs,
   controllerSets,
   controllerAutoscalers,
   ...schedulerBenchmarks,
