@@ -28,12 +28,7 @@ test("docs/controllers.md compares upstream's list with that of k8ts: those that
   const rows = [...sectionOf("docs/controllers.md", "| Upstream's controller |").matchAll(/^\| `([a-z-]+)` \| .* \| (.*) \|$/gm)];
   const documented = rows.flatMap(([, name, here = ""]) => (here.startsWith("yes") ? [name] : []));
 
-  deepEqual(
-    documented.toSorted(),
-    all({ rootCa: "" })
-      .map(({ name }) => name)
-      .toSorted(),
-  );
+  deepEqual(new Set(documented), new Set(all({ rootCa: "" }).map(({ name }) => name)));
 });
 
 test("docs/testing.md has every setting of simulated containers", () => {

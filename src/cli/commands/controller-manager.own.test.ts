@@ -107,7 +107,13 @@ test("all problems of the flags are reported at once", () => {
 });
 
 test("all unusable files are reported together with the problems of the flags", async () => {
-  const files = ["--kubeconfig=/k", "--root-ca-file=/r", "--cluster-signing-cert-file=/c", "--cluster-signing-key-file=/s", "--service-account-private-key-file=/a"];
+  const files = [
+    "--kubeconfig=/k",
+    "--root-ca-file=/r",
+    "--cluster-signing-cert-file=/c",
+    "--cluster-signing-key-file=/s",
+    "--service-account-private-key-file=/a",
+  ];
   const { exitCode, notes } = await refused(controllerManager, "--frob", ...files);
 
   equal(exitCode, 2);

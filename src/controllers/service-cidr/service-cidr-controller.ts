@@ -3,7 +3,7 @@
  * contains. Not here: whether that is so (orphaned-addresses.ts).
  */
 import type { IPAddress, ServiceCIDR } from "../../api/generated/networking.k8s.io/v1.ts";
-import { findCondition, type Condition } from "../../api/machinery/conditions.ts";
+import { findCondition } from "../../api/machinery/conditions.ts";
 import { cidrsOverlap } from "../../api/machinery/ip-address.ts";
 import { formatTime, parseTime } from "../../api/machinery/time.ts";
 import { ipAddresses } from "../../api/networking.k8s.io/v1/ip-address.ts";
@@ -89,7 +89,7 @@ async function release(found: ServiceCIDR, pass: Pass): Promise<Outcome> {
 }
 
 async function report({ metadata, status }: ServiceCIDR, wanted: typeof READY | typeof IN_USE, { write, clock }: Pass): Promise<void> {
-  const current = findCondition(status?.conditions as readonly Condition[] | undefined, wanted.type);
+  const current = findCondition(status?.conditions, wanted.type);
   if (current?.status === wanted.status && current.reason === wanted.reason && current.message === wanted.message) return;
   const conditions = [{ ...wanted, lastTransitionTime: formatTime(clock.now()) }];
   const object = {
