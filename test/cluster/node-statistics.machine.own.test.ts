@@ -2,6 +2,7 @@
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
+import { becomes } from "../../src/testing/becomes.ts";
 import { needs } from "../../src/testing/needs.ts";
 import {
   aRealContainer,
@@ -283,9 +284,13 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
   });
 
   test("kubectl top shows the usage of nodes, Pods and containers", async () => {
-    match(await kubectl("top nodes --no-headers"), /^\S+ +\d+m +\d+% +\d+Mi +\d+% *$/m);
-    match(await kubectl("top pods --no-headers --sort-by=memory"), /^talking +\d+m +\d+Mi *$/m);
-    match(await kubectl("top pod talking --containers --no-headers"), /^talking +main +\d+m +\d+Mi *$/m);
+    // On an overloaded machine a measurement may be missing once.
+    for (const [what, line] of [
+      ["nodes", /^\S+ +\d+m +\d+% +\d+Mi +\d+% *$/m],
+      ["pods --sort-by=memory", /^talking +\d+m +\d+Mi *$/m],
+      ["pod talking --containers", /^talking +main +\d+m +\d+Mi *$/m],
+    ] as const)
+      await becomes(async () => line.test(await kubectl(`top ${what} --no-headers`).catch(String)), true);
     equal(await kubectl("top pods --no-headers -l app=none"), "");
   });
 

@@ -25,6 +25,7 @@ interface Used extends Partial<UsageStats> {
   readonly labels: Labels;
   readonly network?: NetworkNumbers | undefined;
   readonly writableLayerBytes?: number | undefined;
+  readonly startedAtMs?: number | undefined;
 }
 
 /** Undefined: unavailable. */
@@ -48,7 +49,7 @@ function usedOf({ node, pods, sandboxes }: ResourceNumbers, options: CadvisorOpt
 function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf }: CadvisorOptions): readonly Used[] {
   const { podUid, namespace, name, containers, network } = pod;
   const own = { namespace, pod: name };
-  const whole: Used = { ...usageOf(pod), labels: labelsOf({ ...own, id: cgroupOf(podUid) }) };
+  const whole: Used = { ...usageOf(pod), startedAtMs: sandbox?.createdAtMs, labels: labelsOf({ ...own, id: cgroupOf(podUid) }) };
   const place = sandbox?.id ?? "";
   // Network metrics belong to the sandbox container.
   const networked: Used = {
@@ -61,6 +62,7 @@ function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf
     ...containers.map((container) => ({
       ...usageOf(container),
       writableLayerBytes: container.writableLayerBytes,
+      startedAtMs: startOf(container, sandbox),
       labels: labelsOf({ ...own, ...containerLabels(container, sandbox), id: cgroupOf(podUid, container.id) }),
     })),
   ];
@@ -69,6 +71,11 @@ function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf
 function containerLabels({ id, name: container }: ContainerStats, sandbox: SandboxStatus | undefined) {
   const image = sandbox?.containers.find((known) => known.id === id)?.image ?? "";
   return { container, image, name: id };
+}
+
+function startOf({ id }: ContainerStats, sandbox: SandboxStatus | undefined): number | undefined {
+  const state = sandbox?.containers.find((known) => known.id === id)?.state;
+  return state?.is === "running" ? state.startedAtMs : undefined;
 }
 
 /** Every sample of a family has the same labels, even if unknown. */
@@ -103,6 +110,7 @@ function containerFamilies(used: readonly Used[]): readonly Family[] {
       (one) => one.writableLayerBytes,
       onDevice,
     ),
+    family("container_last_seen", "gauge", "Last time a container was seen by the exporter", ({ atMs }) => inSeconds(atMs)),
     family("container_memory_rss", "gauge", "Size of RSS in bytes.", (one) => one.memoryRssBytes),
     family(
       "container_memory_usage_bytes",
@@ -125,7 +133,14 @@ function containerFamilies(used: readonly Used[]): readonly Family[] {
       (one) => one.network?.txBytes,
       through,
     ),
+    family("container_start_time_seconds", "gauge", "Start time of the container since unix epoch in seconds.", ({ startedAtMs }) =>
+      inSeconds(startedAtMs),
+    ),
   ];
+}
+
+function inSeconds(timeMs: number | undefined): number | undefined {
+  return timeMs === undefined ? undefined : timeMs / 1_000;
 }
 
 function sampleOf({ labels, atMs }: Used, value: number | undefined, extra: Labels): readonly Sample[] {
