@@ -117,6 +117,8 @@ async function keepJob(job: Job, selector: LabelSelector, pass: Pass, memory: Jo
   if (!record.isConfirmed) {
     await confirm(job, selector, pass);
     record.isConfirmed = true;
+    // The cache may have caught up meanwhile: what was read before is stale.
+    if (pass.read.get(jobs, keyOf(job)) !== job) return after(0);
   }
   const claimed = await claim({ owner: job, ownerKind: jobs, kind: pods, selector, finalizers: [TRACKING_FINALIZER], pass });
   const status = withStartTime(job.status ?? {}, job.spec ?? { template: {} }, nowMs);
