@@ -37,6 +37,7 @@ import {
 } from "./pod-garbage-collector/pod-garbage-collector-controller.ts";
 import { replicaSetController } from "./replica-set/replica-set-controller.ts";
 import { replicationControllerController } from "./replication-controller/replication-controller-controller.ts";
+import { resourceClaimController } from "./resource-claim/resource-claim-controller.ts";
 import { resourceQuotaController } from "./resource-quota/resource-quota-controller.ts";
 import {
   rootCaCertificatePublisherController,
@@ -109,6 +110,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     volumeAttributesClassProtectionController,
     ttlAfterFinishedController,
     rootCaCertificatePublisherController(settings),
+    resourceClaimController,
     legacyServiceAccountTokenCleanerController(settings.legacyTokenCleaner),
     serviceCidrController,
   ];
