@@ -6,7 +6,7 @@ import type { DaemonSet, StatefulSet } from "../../src/api/generated/apps/v1.ts"
 import type { KubeObject } from "../../src/api/machinery/object.ts";
 import type { Client, ResourceKind } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/rest-client.ts";
-import type { Cluster } from "../../src/embedded/cluster.ts";
+import type { Cluster, ClusterOptions } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import { collectGarbage, serve } from "../serve.ts";
@@ -15,6 +15,9 @@ import { collectGarbage, serve } from "../serve.ts";
 const CONCURRENCY = 100;
 /** Simulated nodes for the Pods of the StatefulSet, 110 each. */
 const KUBELETS = 2;
+
+/** 5,000 nodes that are new to all other controllers take several seconds. */
+const SETTLED_WITHIN_S = 60;
 
 let cluster: Cluster | undefined;
 let client: Client;
@@ -28,9 +31,9 @@ interface IdleOptions {
 
 const tasks = {
   /** Another cluster replaces the last one. */
-  async start({ controllers }: { readonly controllers: readonly string[] }): Promise<void> {
+  async start(options: Pick<ClusterOptions, "controllers" | "scheduler">): Promise<void> {
     await cluster?.close();
-    cluster = await startCluster({ nodes: KUBELETS, controllers });
+    cluster = await startCluster({ nodes: KUBELETS, ...options });
     client = createClient(cluster.transport({ userAgent: "bench" }));
   },
 
@@ -94,7 +97,7 @@ const tasks = {
 
   /** Milliseconds of CPU time per second, and number of writes to the store, without changes. */
   async idle({ stretches, seconds }: IdleOptions): Promise<{ readonly cpuMs: readonly number[]; readonly writes: number }> {
-    await realClock.sleep(5_000); // Time for the effects of the last change to settle.
+    await settled();
     collectGarbage();
     const since = new Date().toISOString();
     const cpuMs: number[] = [];
@@ -124,6 +127,16 @@ function becomes<T extends KubeObject>(kind: ResourceKind<T>, name: string, is: 
 function runningCluster(): Cluster {
   if (cluster === undefined) throw new Error("Cannot measure: no cluster was started");
   return cluster;
+}
+
+/** Resolves when the effects of the last change have ended, in any component. */
+async function settled(): Promise<void> {
+  for (let second = 0; second < SETTLED_WITHIN_S; second++) {
+    const since = new Date().toISOString();
+    await realClock.sleep(1_000);
+    if ((await writesSince(since)) === 0) return;
+  }
+  throw new Error(`The cluster still writes ${SETTLED_WITHIN_S} s after the last change`);
 }
 
 /** Excludes leases and events, which are written periodically: the server's own record omits them. */

@@ -20,7 +20,7 @@ export const controllerSets: Benchmark = {
   async *run({ rounds, signal }) {
     await using children = new Disposables();
     const child = children.use(startChild<SetsTasks>(import.meta.url, "sets-child", signal));
-    await child.call("start", { controllers: ["*"] });
+    await child.call("start", {});
     const { ordered, parallel } = await rounds.measure(
       {
         ordered: () => child.call("statefulSet", { replicas: REPLICAS, policy: "OrderedReady" }),
@@ -31,8 +31,8 @@ export const controllerSets: Benchmark = {
     yield figureOf({ name: "controllers-stateful-set-of-100-ordered", unit: "ms", values: ordered });
     yield figureOf({ name: "controllers-stateful-set-of-100-parallel", unit: "ms", values: parallel });
 
-    // Nodes without kubelets send no heartbeats: the node lifecycle controller would mark them as lost.
-    await child.call("start", { controllers: ["*", "-node-lifecycle-controller"] });
+    // Nodes without kubelets send no heartbeats and have no resources: they would be marked as lost, and their Pods as unschedulable.
+    await child.call("start", { controllers: ["*", "-node-lifecycle-controller"], scheduler: false });
     await child.call("addNodes", { count: NODES });
     const created = await child.call("daemonSet", { count: NODES });
     yield figureOf({ name: "controllers-daemon-set-on-5000-nodes", unit: "ms", values: [created] });
