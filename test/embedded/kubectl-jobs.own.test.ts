@@ -1,7 +1,7 @@
 /** The real kubectl with an embedded cluster: Jobs and CronJobs on simulated nodes. */
 import { deepEqual, equal, match } from "node:assert/strict";
 import { after, test } from "node:test";
-import type { CronJob, Job } from "../../src/api/generated/batch/v1.ts";
+import type { CronJob, Job, JobList } from "../../src/api/generated/batch/v1.ts";
 import type { PodList } from "../../src/api/generated/core/v1.ts";
 import { startKubectlCluster } from "../../src/testing/clients/kubectl-cluster.ts";
 import { needs } from "../../src/testing/needs.ts";
@@ -69,15 +69,18 @@ test("kubectl create cronjob schedules, and kubectl create job --from runs it at
   await kubectl("wait --for=jsonpath={.status.lastSuccessfulTime} cronjob/tick --timeout=120s");
 });
 
-test("a CronJob that is due creates a Job named after its minute", needs("kubectl"), async () => {
+test("a CronJob that is due creates a Job named after its minute, with the time in its time zone", needs("kubectl"), async () => {
   const kubectl = await inNamespace("every");
-  await kubectl("create cronjob tick --image=example/work:1 --schedule='@every 1s'");
+  const spec = { schedule: "@every 1s", timeZone: "Asia/Tokyo", jobTemplate: { spec: { template: TEMPLATE } } };
+  await kubectl("create -f -", { input: { apiVersion: "batch/v1", kind: "CronJob", metadata: { name: "tick" }, spec } });
 
   await kubectl("wait --for=jsonpath={.status.lastSuccessfulTime} cronjob/tick --timeout=120s");
 
   const { status } = JSON.parse(await kubectl("get cronjob tick -o json")) as CronJob;
   equal(typeof status?.lastScheduleTime, "string");
-  match(await kubectl("get jobs --no-headers"), /^tick-\d{8} /);
+  const { items } = JSON.parse(await kubectl("get jobs -o json")) as JobList;
+  match(items[0]?.metadata.name ?? "", /^tick-\d{8}$/);
+  match(items[0]?.metadata.annotations?.["batch.kubernetes.io/cronjob-scheduled-timestamp"] ?? "", /^\d{4}-\d\d-\d\dT[\d:]{8}\+09:00$/);
 });
 
 test("a finished Job with a TTL is deleted with its Pods", needs("kubectl"), async () => {
