@@ -13,6 +13,7 @@ import { clusterRoleAggregationController } from "./cluster-role-aggregation/clu
 import { cronJobController, type CronJobSettings } from "./cron-job/cron-job-controller.ts";
 import { daemonSetController } from "./daemon-set/daemon-set-controller.ts";
 import { deploymentController } from "./deployment/deployment-controller.ts";
+import { deviceTaintEvictionController } from "./device-taint-eviction/device-taint-eviction-controller.ts";
 import { disruptionController } from "./disruption/disruption-controller.ts";
 import { endpointSliceMirroringController } from "./endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts";
 import { endpointSliceController, type EndpointSliceSettings } from "./endpoint-slice/endpoint-slice-controller.ts";
@@ -103,6 +104,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     nodeIpamController(settings),
     nodeLifecycleController(settings.nodeLifecycle),
     taintEvictionController,
+    deviceTaintEvictionController,
     serviceLoadBalancerController(settings),
     clusterRoleAggregationController,
     persistentVolumeClaimProtectionController,
