@@ -6,7 +6,7 @@
 import { readdir } from "node:fs/promises";
 import { readWhole } from "../../host/files/files.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
-import { deleteLink, ensureBridge, iptables, ipv4Routes, linkNames } from "../../host/network/network-links.ts";
+import { deleteLink, ensureBridge, iptables, ipv4Routes, linkMtu, linkNames, uplinkOf } from "../../host/network/network-links.ts";
 import { namedNetworkNamespace, ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { deletionOf, wordsOf } from "../../kubelet/machine/network/rule-arguments.ts";
 import { cidrsOverlap, parseCidr } from "../../api/machinery/ip-address.ts";
@@ -143,6 +143,9 @@ export async function connectNode(segment: Segment, { index, machineAddress }: N
   if (!(await namespaceNames()).includes(name)) await ownNetworkNamespace.run("ip", ["netns", "add", name]);
   const inside = namedNetworkNamespace(name);
   if (!(await linkNames()).includes(link)) await ip(["link", "add", link, "type", "veth", "peer", "name", "eth0", "netns", name]);
+  const mtu = await uplinkMtu();
+  // Before it joins the bridge, which takes the lowest MTU of its ports.
+  if (mtu !== undefined) await ip(["link", "set", link, "mtu", String(mtu)]);
   await ip(["link", "set", link, "master", bridge, "up"]);
   // With br_netfilter, a node port of this machine whose endpoint is on the node that called it is bridged back to the port it came from.
   await ip(["link", "set", link, "type", "bridge_slave", "hairpin", "on"]);
@@ -153,6 +156,7 @@ export async function connectNode(segment: Segment, { index, machineAddress }: N
     ["-batch", "-"],
     [
       "link set lo up",
+      ...(mtu === undefined ? [] : [`link set eth0 mtu ${mtu}`]),
       `address replace ${nodeAddress(segment, index)}/24 dev eth0`,
       "link set eth0 up",
       `route replace default via ${gateway}`,
@@ -163,6 +167,12 @@ export async function connectNode(segment: Segment, { index, machineAddress }: N
       "",
     ].join("\n"),
   );
+}
+
+/** MTU of this machine's way out, which the nodes and their Pods share: larger packets would depend on ICMP errors, which networks drop. */
+async function uplinkMtu(): Promise<number | undefined> {
+  const uplink = uplinkOf(await ipv4Routes());
+  return uplink === undefined ? undefined : linkMtu(uplink);
 }
 
 /** Cuts a node off, or connects it again. */

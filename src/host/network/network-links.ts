@@ -71,6 +71,19 @@ export interface Route {
   readonly metric: number;
 }
 
+/** Link of the default route that the kernel prefers. Undefined: there is none. Pure. */
+export function uplinkOf(routes: readonly Route[]): string | undefined {
+  const defaults = routes.filter(({ destination }) => destination === "0.0.0.0/0");
+  return defaults.toSorted((a, b) => a.metric - b.metric)[0]?.link;
+}
+
+/** Undefined: the link does not exist. */
+export async function linkMtu(link: string): Promise<number | undefined> {
+  const [shown = ""] = await ipLines("-oneline", "link", "show", "dev", link);
+  const mtu = / mtu (\d+) /.exec(shown)?.[1];
+  return mtu === undefined ? undefined : Number(mtu);
+}
+
 export async function ipv4Routes(): Promise<readonly Route[]> {
   return parseRoutes(await readFile("/proc/net/route", "utf8").catch(() => ""));
 }
