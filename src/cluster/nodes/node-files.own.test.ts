@@ -26,7 +26,8 @@ test("nodes that are added at once get different names and indexes", async () =>
   const add = (name?: string) =>
     whileLocked(home, realClock, async () => writeWantedNode(home, nodeToAdd(await readWantedNodes(home), name, "vm")));
 
-  await Promise.all([add(), add("vm-3"), add(), add()]);
+  // In any order: a name of the form that others get would be refused if it comes late.
+  await Promise.all([add(), add("edge"), add(), add()]);
 
   const nodes = await readWantedNodes(home);
   deepEqual(
@@ -34,7 +35,13 @@ test("nodes that are added at once get different names and indexes", async () =>
     [2, 3, 4, 5],
   );
   equal(new Set(nodes.map(({ name }) => name)).size, 4);
-  await rejects(add("vm-3"), /Cannot add node vm-3: the cluster has a node of this name/);
+  await add("vm-7");
+  await add();
+  deepEqual(
+    (await readWantedNodes(home)).slice(4).map(({ name, index }) => `${name} ${index}`),
+    ["vm-7 6", "vm-8 8"],
+  );
+  await rejects(add("edge"), /Cannot add node edge: the cluster has a node of this name/);
   await rejects(add("vm"), /Cannot add node vm: the cluster has a node of this name/);
 });
 
