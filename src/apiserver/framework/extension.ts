@@ -33,6 +33,8 @@ export interface ResourceExtension {
 export interface WantedObjects {
   /** "" for all. */
   readonly namespace: string;
+  /** False: an object of this name and these labels is not needed, and computing it would be wasted. */
+  selects(metadata: KubeObject["metadata"]): boolean;
 }
 
 export interface PermittedWrite {

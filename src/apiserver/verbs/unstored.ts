@@ -1,5 +1,7 @@
 /** Reads a kind that is not stored: its extension returns the current objects, and everything else is as for all other kinds. */
 import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { EVERYTHING, parseLabelSelector } from "../../api/machinery/selectors/label-selector.ts";
 import { notFound, noSuchPath } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { Outcome } from "../framework/outcome.ts";
@@ -23,8 +25,13 @@ export async function listUnstored(server: ServerContext, endpoint: Endpoint, re
   return { is: "list", endpoint, list: { objects, revision: 0 } };
 }
 
-async function objectsOf(server: ServerContext, { name, storage }: Endpoint, { namespace }: ApiRequest): Promise<readonly StoredObject[]> {
-  const objects = await server.extension(name.group, name.plural)?.objects?.({ namespace });
+async function objectsOf(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<readonly StoredObject[]> {
+  const { name, storage } = endpoint;
+  // A read by name has no selector.
+  const labels = request.name === "" ? parseLabelSelector(request.options.labelSelector ?? "") : EVERYTHING;
+  const selects = ({ name: own, labels: its }: KubeObject["metadata"]): boolean =>
+    (request.name === "" || request.name === own) && (labels.isEverything || labels.matches(its ?? {}));
+  const objects = await server.extension(name.group, name.plural)?.objects?.({ namespace: request.namespace, selects });
   if (objects === undefined) throw noSuchPath();
   return objects.map((object) => storage.newObject(object, ManagedFields.none));
 }

@@ -28,9 +28,9 @@ function sourceOf(server: ServerContext): UsageSource {
 export const nodeMetricsExtension: ExtensionFactory = (server) => ({
   group: GROUP,
   plural: "nodes",
-  async objects() {
+  async objects({ selects }) {
     const byNode = await sourceOf(server).usage();
-    const nodes = await server.objects.list<Node>(NODES, "");
+    const nodes = (await server.objects.list<Node>(NODES, "")).filter(({ metadata }) => selects(metadata));
     return nodes.flatMap((node): readonly NodeMetrics[] => {
       const usage = byNode.get(node.metadata.name)?.node;
       if (usage === undefined) return [];
@@ -43,9 +43,9 @@ export const nodeMetricsExtension: ExtensionFactory = (server) => ({
 export const podMetricsExtension: ExtensionFactory = (server) => ({
   group: GROUP,
   plural: "pods",
-  async objects({ namespace }) {
+  async objects({ namespace, selects }) {
     const byNode = await sourceOf(server).usage();
-    const pods = await server.objects.list<Pod>(PODS, namespace);
+    const pods = (await server.objects.list<Pod>(PODS, namespace)).filter(({ metadata }) => selects(metadata));
     return pods.flatMap((pod): readonly PodMetrics[] => {
       const { spec, status, metadata: own } = pod;
       const containers = byNode.get(spec?.nodeName ?? "")?.pods.get(`${own.namespace}/${own.name}`);
