@@ -12,6 +12,8 @@ export interface RunOptions {
   readonly lanes: number;
   /** Test processes are killed after this timeout. */
   readonly timeoutMs: number;
+  /** Of the process that all pure tests share. */
+  readonly sharedTimeoutMs: number;
   /** Number of runs per file. More than 1 is for finding flaky tests: every failure counts. */
   readonly repeat: number;
   /** Stops random processes of the run temporarily, for finding flaky tests: every failure counts. */
@@ -20,8 +22,11 @@ export interface RunOptions {
   readonly since: string | undefined;
 }
 
-/** Several times the duration of the slowest process on a slow machine: the one that all pure tests share. */
+/** Several times the duration of the slowest file on a slow machine. */
 const QUICK_TIMEOUT_MS = 600_000;
+
+/** All pure tests are one process: a busy machine must not end it in the middle. */
+const QUICK_SHARED_TIMEOUT_MS = 1_800_000;
 
 /** Two hours: a thousand rounds of a crash test. */
 const TORTURE_TIMEOUT_MS = 7_200_000;
@@ -77,5 +82,6 @@ export function parseRunOptions(argv: readonly string[]): RunOptions | { readonl
     lanes: Math.max(1, numbers.get("--lanes") ?? LANES),
     repeat: Math.max(1, numbers.get("--repeat") ?? 1),
     timeoutMs: numbers.get("--timeout-ms") ?? (torture ? TORTURE_TIMEOUT_MS : QUICK_TIMEOUT_MS),
+    sharedTimeoutMs: numbers.get("--timeout-ms") ?? (torture ? TORTURE_TIMEOUT_MS : QUICK_SHARED_TIMEOUT_MS),
   };
 }

@@ -130,7 +130,7 @@ async function sharedResults(files: readonly TestFile[], run: Run): Promise<read
   writeEntry(entry, files);
   return sharedFiles(
     files.map(({ name }) => name),
-    await runProcess({ ...run, file: entry }),
+    await runProcess({ ...run, file: entry, timeoutMs: run.sharedTimeoutMs }),
   );
 }
 
