@@ -33,8 +33,8 @@ const tasks = {
     client = createClient(cluster.transport({ userAgent: "bench" }));
     await inBatches(targets, (name) => {
       const labels = { app: name };
-      const annotations = { "simulated.k8ts.dev/cpu": "100m" };
-      const containers = [{ name: "web", image: "web:1", resources: { requests: { cpu: "200m" } } }];
+      const annotations = { "simulated.k8ts.dev/cpu": "10m" };
+      const containers = [{ name: "web", image: "web:1", resources: { requests: { cpu: "20m" } } }];
       const spec = { selector: { matchLabels: labels }, template: { metadata: { labels, annotations }, spec: { containers } } };
       return client.create(deployments, { apiVersion: "apps/v1", kind: "Deployment", metadata: { namespace: "default", name }, spec });
     });

@@ -7,7 +7,7 @@ import type { AutoscalerTasks } from "./autoscalers-child.ts";
 
 const TARGETS = 500;
 /** Each as long as one interval of the autoscaler. */
-const STRETCHES = { stretches: 3, seconds: 15 };
+const STRETCHES = { stretches: 2, seconds: 15 };
 
 export const controllerAutoscalers: Benchmark = {
   name: "controllers/autoscalers",
