@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { namespaces } from "../api/core/v1/namespace.ts";
 import { pods } from "../api/core/v1/pod.ts";
+import { endpointSlices } from "../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import { networkPolicies } from "../api/networking.k8s.io/v1/network-policy.ts";
 import { silentLogger } from "../base/logger.ts";
 import { seededRandom } from "../base/random.ts";
@@ -201,6 +202,26 @@ test("a Pod waits for an API server that does not answer, and starts with known 
   await clock.advance(30_000);
   assert.equal(await admit(), "admitted");
   assert.deepEqual(world.enforcer.isolated, ["10.0.0.7"]);
+});
+
+test("a DNS server that appears is allowed by policies that select it", async () => {
+  const allowDns = aPolicy("x/dns", { podSelector: {}, policyTypes: ["Egress"], egress: [{ to: [{ namespaceSelector: {} }] }] });
+  await using world = await running([aNamespace("x"), WEB, allowDns]);
+  const { client, clock } = world.cluster;
+  const labels = { "kubernetes.io/service-name": "kube-dns" };
+  const slice = {
+    ...{ apiVersion: "discovery.k8s.io/v1" as const, kind: "EndpointSlice" as const, addressType: "IPv4" as const },
+    metadata: { namespace: "kube-system", name: "kube-dns-a", labels },
+    endpoints: [{ addresses: ["10.0.0.9"] }],
+    ports: [{ name: "dns", protocol: "UDP" as const, port: 53 }],
+  };
+  await driven(clock, client.create(endpointSlices, slice));
+  await clock.settle();
+
+  assert.deepEqual(world.enforcer.models.at(-1)?.policies.get("x/dns")?.egress.at(-1), {
+    block: { family: 4, cidr: "10.0.0.9/32", except: [] },
+    ports: [{ protocol: "UDP", first: 53, last: 53 }],
+  });
 });
 
 test("stopping leaves the rules of the last model", async () => {

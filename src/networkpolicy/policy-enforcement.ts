@@ -9,6 +9,7 @@
  */
 import { namespaces } from "../api/core/v1/namespace.ts";
 import { pods } from "../api/core/v1/pod.ts";
+import { endpointSlices } from "../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import type { Namespace, Pod } from "../api/generated/core/v1.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import { networkPolicies } from "../api/networking.k8s.io/v1/network-policy.ts";
@@ -25,6 +26,7 @@ import { createInformers } from "../client/informer/informers.ts";
 import { createClient } from "../client/rest-client.ts";
 import { AdmittedPods } from "./admitted-pods.ts";
 import { computeModel } from "./compute/compute-model.ts";
+import { DNS_SLICES } from "./compute/dns-servers.ts";
 import type { Enforcer } from "./enforcers/enforcer.ts";
 import type { PolicyModel } from "./model.ts";
 
@@ -65,9 +67,11 @@ export async function startEnforcement(options: EnforcementOptions, signal?: Abo
   await using starting = new Disposables();
   const informers = starting.use(createInformers({ transport, clock, random: random.derive("policy informers"), log }));
   const loop = new EnforcementLoop(options, informers, createClient(transport));
-  await Promise.all(
-    [informers.of(networkPolicies), informers.of(pods), informers.of(namespaces)].map((informer) => informer.synced(signal)),
-  );
+  const watched = [
+    ...[informers.of(networkPolicies), informers.of(pods), informers.of(namespaces)],
+    informers.of(endpointSlices, DNS_SLICES),
+  ];
+  await Promise.all(watched.map((informer) => informer.synced(signal)));
   loop.listen(starting);
   await loop.applyNow();
   loop.start();
@@ -114,6 +118,7 @@ class EnforcementLoop {
   listen(owner: Disposables): void {
     const change = (): void => this.#changed();
     owner.use(this.#informers.of(networkPolicies).listen({ added: change, updated: change, deleted: change }));
+    owner.use(this.#informers.of(endpointSlices, DNS_SLICES).listen({ added: change, updated: change, deleted: change }));
     owner.use(
       this.#informers.of(pods).listen({
         added: change,
@@ -245,6 +250,7 @@ class EnforcementLoop {
       policies: this.#informers.of(networkPolicies).list(),
       ...this.#admitted.withAdmitted(this.#informers.of(pods).list()),
       namespaces: this.#informers.of(namespaces).list(),
+      dnsSlices: this.#informers.of(endpointSlices, DNS_SLICES).list(),
     });
   }
 

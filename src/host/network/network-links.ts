@@ -71,7 +71,7 @@ export interface Route {
   readonly metric: number;
 }
 
-/** Link of the default route that the kernel prefers. Undefined: there is none. Pure. */
+/** Link of the default route that the kernel prefers; undefined if no default route exists. Pure. */
 export function uplinkOf(routes: readonly Route[]): string | undefined {
   const defaults = routes.filter(({ destination }) => destination === "0.0.0.0/0");
   return defaults.toSorted((a, b) => a.metric - b.metric)[0]?.link;

@@ -1,6 +1,7 @@
 /** The allowances of one direction of a policy: peers × ports, with named ports resolved for the Pods that have them. */
 import type { NetworkPolicyPeer, NetworkPolicyPort } from "../../api/generated/networking.k8s.io/v1.ts";
 import { PORT_MAX, type Allowance, type Direction, type PortRange, type Protocol } from "../model.ts";
+import { allowedPorts, type DnsServer } from "./dns-servers.ts";
 import { ipBlock } from "./ip-block.ts";
 import type { PolicyPod } from "./policy-pod.ts";
 import { ALL_PODS, type SelectedPods, type Selection } from "./selected-pods.ts";
@@ -18,6 +19,7 @@ export interface AllowanceContext {
   readonly selected: SelectedPods;
   /** The Pods of this node that the policy selects, under a key of the policy. */
   readonly targets: Selection;
+  readonly dnsServers: readonly DnsServer[];
   /** Collects the address sets that allowances refer to. */
   useAddresses(key: string, pods: readonly PolicyPod[]): string;
 }
@@ -29,7 +31,18 @@ export function allowances(rule: DirectedRule, context: AllowanceContext): reado
   const isAnyPort = rule.ports.length === 0;
   const byNumber =
     isAnyPort || ranges.length > 0 ? peers.map((peer) => withAddresses(peer, context, isAnyPort ? {} : { ports: ranges })) : [];
-  return [...byNumber, ...named.flatMap((port) => peers.flatMap((peer) => namedPort(port, peer, context)))];
+  const byName = named.flatMap((port) => peers.flatMap((peer) => namedPort(port, peer, context)));
+  return [...byNumber, ...byName, ...(context.direction === "egress" ? toDnsServers(rule, context) : [])];
+}
+
+/** A rule without peers allows them by number like any address, and by the names of their ports here. */
+function toDnsServers({ peers, ports }: DirectedRule, { namespace, selected, dnsServers }: AllowanceContext): readonly Allowance[] {
+  const selecting = peers.filter(({ ipBlock: block }) => block === undefined);
+  const queries = peers.length === 0 ? [ALL_PODS] : selecting.map((peer) => ({ ...peer, namespace }));
+  return dnsServers
+    .filter((server) => queries.some((query) => selected.matches(query, server)))
+    .map((server) => ({ block: server.block, ports: allowedPorts(server, ports) }))
+    .filter((allowance) => allowance.ports.length > 0);
 }
 
 /** Undefined: a named port. */

@@ -3,9 +3,11 @@
  * direction selects it; then it may do what any of these policies allows, and nothing else.
  */
 import type { Namespace, Pod } from "../../api/generated/core/v1.ts";
+import type { EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
 import type { NetworkPolicy } from "../../api/generated/networking.k8s.io/v1.ts";
 import type { Allowance, AllowedTraffic, Direction, Isolation, PolicyModel } from "../model.ts";
 import { allowances, type AllowanceContext, type DirectedRule } from "./allowances.ts";
+import { dnsServers, type DnsServer } from "./dns-servers.ts";
 import { policyPod, type PolicyPod } from "./policy-pod.ts";
 import { SelectedPods } from "./selected-pods.ts";
 
@@ -14,17 +16,19 @@ export interface PolicyObjects {
   readonly policies: readonly NetworkPolicy[];
   readonly pods: readonly Pod[];
   readonly namespaces: readonly Namespace[];
+  /** Of the cluster's DNS servers (DNS_SLICES). */
+  readonly dnsSlices?: readonly EndpointSlice[];
   /** Addresses of Pods whose status does not report them yet, by "namespace/name". */
   readonly sandboxAddresses?: ReadonlyMap<string, readonly string[]>;
 }
 
-export function computeModel({ nodeName, policies, pods, namespaces, sandboxAddresses }: PolicyObjects): PolicyModel {
+export function computeModel({ nodeName, policies, pods, namespaces, dnsSlices = [], sandboxAddresses }: PolicyObjects): PolicyModel {
   const all = pods.flatMap((pod) => {
     const addresses = sandboxAddresses?.get(`${pod.metadata.namespace}/${pod.metadata.name}`);
     return policyPod(pod, { nodeName, ...(addresses === undefined ? {} : { addresses }) }) ?? [];
   });
   const owners = addressOwners(all.filter(({ isLocal }) => isLocal));
-  const computed = new LocalPolicies(new SelectedPods(all, namespaces), owners);
+  const computed = new LocalPolicies(new SelectedPods(all, namespaces), owners, dnsServers(dnsSlices));
   for (const policy of policies) computed.add(policy);
   return {
     hasPolicies: policies.length > 0,
@@ -42,13 +46,15 @@ function addressOwners(pods: readonly PolicyPod[]): ReadonlyMap<string, PolicyPo
 class LocalPolicies {
   readonly #selected: SelectedPods;
   readonly #owners: ReadonlyMap<string, PolicyPod>;
+  readonly #dnsServers: readonly DnsServer[];
   readonly #isolated = new Map<string, { [direction in Direction]?: string[] }>();
   readonly #policies = new Map<string, AllowedTraffic>();
   readonly #addressSets = new Map<string, readonly string[]>();
 
-  constructor(selected: SelectedPods, owners: ReadonlyMap<string, PolicyPod>) {
+  constructor(selected: SelectedPods, owners: ReadonlyMap<string, PolicyPod>, servers: readonly DnsServer[]) {
     this.#selected = selected;
     this.#owners = owners;
+    this.#dnsServers = servers;
   }
 
   add({ metadata: { namespace = "", name }, spec = {} }: NetworkPolicy): void {
@@ -61,7 +67,7 @@ class LocalPolicies {
     const rulesOf = (direction: Direction, rules: readonly DirectedRule[]): readonly Allowance[] => {
       if (!directions.includes(direction)) return [];
       const context: AllowanceContext = {
-        ...{ direction, namespace, selected: this.#selected },
+        ...{ direction, namespace, selected: this.#selected, dnsServers: this.#dnsServers },
         targets: { key: `policy ${key}`, pods },
         useAddresses: (set, members) => this.#useAddresses(set, members),
       };

@@ -55,6 +55,13 @@ export class SelectedPods {
     return selection;
   }
 
+  /** Whether the query would match a Pod with this namespace and these labels. */
+  matches({ namespace, namespaceSelector, podSelector }: PodQuery, pod: Pick<PolicyPod, "namespace" | "labels">): boolean {
+    const isNamespace =
+      namespaceSelector === undefined ? pod.namespace === namespace : this.#namesOf(selectorOf(namespaceSelector)).includes(pod.namespace);
+    return isNamespace && selectorOf(podSelector ?? {}).matches(pod.labels);
+  }
+
   #namesOf(selector: LabelSelector): readonly string[] {
     return this.#namespaces.filter(({ metadata }) => selector.matches(metadata.labels)).map(({ metadata }) => metadata.name);
   }
