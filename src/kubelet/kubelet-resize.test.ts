@@ -199,7 +199,7 @@ test("a resize in progress is reported, with its errors until it succeeds", asyn
   await using world = await startWorld();
   const runtime = realRuntime(world.runtime("n1"));
   await world.kubelet("n1", { runtime, machine: fakeMachine() });
-  await world.pod("p", { containers: limited("2000") });
+  await world.pod("p", { containers: limited("2000") }, { annotations: { "simulated.k8ts.dev/memory": "500" } });
   await world.clock.settle();
   let fail = (_error: Error): void => undefined;
   const attempt = new Promise<void>((_resolve, reject) => (fail = reject));
