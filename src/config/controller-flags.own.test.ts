@@ -74,12 +74,14 @@ test("settings are read from flags, and the certificate of the API server from a
   equal((await readControllerSettings(valuesOf(`--root-ca-file=${file}`), "of the kubeconfig")).rootCa, certificate);
   await rejects(readControllerSettings(valuesOf(`--root-ca-file=${directory}/none`), ""), /--root-ca-file/);
   const words = ["--node-monitor-grace-period=1m", "--terminated-pod-gc-threshold=0", "--max-endpoints-per-slice=7"];
+  const cleaner = "--legacy-service-account-token-clean-up-period=48h";
   const autoscaler = ["--horizontal-pod-autoscaler-sync-period=5s", "--horizontal-pod-autoscaler-tolerance=.2"];
-  deepEqual(await readControllerSettings(valuesOf(...words, ...autoscaler), ""), {
+  deepEqual(await readControllerSettings(valuesOf(...words, cleaner, ...autoscaler), ""), {
     rootCa: "",
     maxEndpointsPerSlice: 7,
     nodeLifecycle: { nodeMonitorGracePeriodMs: 60_000 },
     horizontalPodAutoscaler: { ...DEFAULT_SETTINGS, syncPeriodMs: 5_000, tolerance: 0.2 },
+    legacyTokenCleaner: { cleanUpPeriodMs: 48 * 3_600_000 },
     podGarbageCollector: { terminatedPodThreshold: 0 },
   });
 });
