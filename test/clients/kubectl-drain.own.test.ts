@@ -78,18 +78,17 @@ test("kubectl drain refuses unmanaged and DaemonSet pods without the flags for t
   await only("node-1");
   const kubectl = await server.inNamespace("unmanaged");
   const labels = { app: "agent" };
-  const template = { metadata: { labels }, spec: { containers: [{ name: "main", image: "example/agent:1" }] } };
+  const spec = { nodeSelector: { agent: "true" }, containers: [{ name: "main", image: "example/agent:1" }] };
   const daemonSet = {
     apiVersion: "apps/v1",
     kind: "DaemonSet",
     metadata: { name: "agent" },
-    spec: { selector: { matchLabels: labels }, template },
+    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
   };
+  await server.kubectl("label node node-1 agent=true");
   await kubectl("create -f -", { input: daemonSet });
-  const uid = await kubectl("get daemonset agent -o jsonpath={.metadata.uid}");
-  const ownerReferences = [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "agent", uid, controller: true }];
-  const agent = aPod("agent-1", { nodeName: "node-1" }) as { readonly metadata: object };
-  await kubectl("create -f -", { input: { ...agent, metadata: { ...agent.metadata, ownerReferences } } });
+  await kubectl("rollout status daemonset/agent");
+  const agent = (await kubectl("get pods -l app=agent -o jsonpath={.items[0].metadata.name}")).trim();
   await kubectl("create -f -", { input: aPod("alone", { nodeName: "node-1" }) });
   const scratch = { name: "scratch", emptyDir: {} };
   const withScratch = aDeployment("cache") as { readonly spec: { readonly template: { readonly spec: object } } };
@@ -105,7 +104,7 @@ test("kubectl drain refuses unmanaged and DaemonSet pods without the flags for t
   const [, reasons = ""] =
     /^error: unable to drain node "node-1" due to error: \[(.*)\], continuing command\.\.\./.exec(refused.stderr) ?? [];
   deepEqual(reasons.split(", ").toSorted(), [
-    "cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): unmanaged/agent-1",
+    `cannot delete DaemonSet-managed Pods (use --ignore-daemonsets to ignore): unmanaged/${agent}`,
     "cannot delete Pods that declare no controller (use --force to override): unmanaged/alone",
     `cannot delete Pods with local storage (use --delete-emptydir-data to override): unmanaged/${cache}`,
   ]);
@@ -117,10 +116,10 @@ test("kubectl drain refuses unmanaged and DaemonSet pods without the flags for t
   const [, warnings = ""] = /^Warning: (.*)\n/.exec(drained.stderr) ?? [];
   deepEqual(warnings.split("; ").toSorted(), [
     "deleting Pods that declare no controller: unmanaged/alone",
-    "ignoring DaemonSet-managed Pods: unmanaged/agent-1",
+    `ignoring DaemonSet-managed Pods: unmanaged/${agent}`,
   ]);
   await kubectl("rollout status deployment/cache");
-  equal(await kubectl('get pods -o jsonpath={.items[?(@.spec.nodeName=="node-1")].metadata.name}'), "agent-1");
+  equal(await kubectl('get pods -o jsonpath={.items[?(@.spec.nodeName=="node-1")].metadata.name}'), agent);
 });
 
 test("kubectl drain --disable-eviction deletes pods regardless of budgets", needs("kubectl"), async () => {
