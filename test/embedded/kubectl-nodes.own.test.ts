@@ -69,17 +69,17 @@ test("kubectl drain moves the pods of a node, one at a time if their budget requ
 
 test("kubectl drain --ignore-daemonsets leaves the pods of DaemonSets", needs("kubectl"), async () => {
   const kubectl = await begin("daemons", "node-1");
-  const { spec, metadata } = aDeployment("agent");
-  await kubectl("create -f -", { input: { apiVersion: "apps/v1", kind: "DaemonSet", metadata, spec } });
-  const uid = await kubectl("get daemonset agent -o jsonpath={.metadata.uid}");
-  const ownerReferences = [{ apiVersion: "apps/v1", kind: "DaemonSet", name: "agent", uid, controller: true }];
-  await kubectl("create -f -", { input: { ...aPod("agent-1"), metadata: { name: "agent-1", ownerReferences } } });
+  const labels = { app: "agent" };
+  const podSpec = { nodeSelector: { "kubernetes.io/hostname": "node-1" }, containers: [{ name: "main", image: "example/agent:1" }] };
+  const spec = { selector: { matchLabels: labels }, template: { metadata: { labels }, spec: podSpec } };
+  await kubectl("create -f -", { input: { apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "agent" }, spec } });
+  await kubectl("rollout status daemonset/agent");
   await rollOut(kubectl, 1);
   await kubectl("uncordon node-2");
 
   match(
     await kubectl.fails("drain node-1"),
-    /cannot delete DaemonSet-managed Pods \(use --ignore-daemonsets to ignore\): daemons\/agent-1/,
+    /cannot delete DaemonSet-managed Pods \(use --ignore-daemonsets to ignore\): daemons\/agent-\w{5}/,
   );
   match(await kubectl("drain node-1 --ignore-daemonsets --pod-selector=app!=x"), /\nnode\/node-1 drained\n$/);
 
