@@ -67,13 +67,21 @@ export function changeScript(from: NftTable, to: NftTable): NftScript {
 function changeElements(script: Script, name: string, from: NftSet | undefined, to: NftSet): void {
   const [before, now] = [from?.elements, to.elements];
   if (now === undefined || before === now) return;
-  const gone = [...(before ?? [])].filter(([key, value]) => now.get(key) !== value);
-  const added = [...now].filter(([key, value]) => before?.get(key) !== value);
-  script.deleteElements(
-    name,
-    gone.map(([key]) => key),
-  );
+  const gone: string[] = [];
+  const added: [string, string][] = [];
+  for (const key of changedKeys(before ?? new Map(), to)) {
+    const [old, value] = [before?.get(key), now.get(key)];
+    if (old === value) continue;
+    if (old !== undefined) gone.push(key);
+    if (value !== undefined) added.push([key, value]);
+  }
+  script.deleteElements(name, gone);
   script.addElements(name, added);
+}
+
+/** All keys of both if it is not known which changed. */
+function changedKeys(before: ReadonlyMap<string, string>, { elements = new Map(), changes }: NftSet): Iterable<string> {
+  return changes?.since.deref() === before ? changes.keys : new Set([...before.keys(), ...elements.keys()]);
 }
 
 function areEqual(a: readonly string[], b: readonly string[]): boolean {

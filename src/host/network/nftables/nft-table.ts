@@ -30,6 +30,8 @@ export interface NftSet {
   readonly declaration: string;
   /** Values by key; "" in a set. Absent: packets fill it, and its content survives until it is removed. */
   readonly elements?: ReadonlyMap<string, string>;
+  /** `elements` differs from `since` in these keys at most, which makes comparing the two cheap. */
+  readonly changes?: { readonly since: WeakRef<ReadonlyMap<string, string>>; readonly keys: readonly string[] };
 }
 
 /** Names that a table in the kernel has. */

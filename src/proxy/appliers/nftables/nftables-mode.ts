@@ -12,7 +12,8 @@ import {
   type ProxyMode,
 } from "../applier.ts";
 import type { ProxyModel } from "../../model.ts";
-import { familyName, ProxyTables, tableName } from "./proxy-table.ts";
+import { ProxyTables, tableName } from "./proxy-table.ts";
+import { familyName } from "./service-rules.ts";
 
 const FAMILIES = [4, 6] as const;
 

@@ -6,9 +6,11 @@ import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { test } from "node:test";
-import { changeScript, replaceScript } from "../../../host/network/nftables/nft-script.ts";
+import { seededRandom, type Random } from "../../../base/random.ts";
+import { changeScript, replaceScript, type NftScript } from "../../../host/network/nftables/nft-script.ts";
+import type { NftSet, NftTable } from "../../../host/network/nftables/nft-table.ts";
 import { packageDirectory } from "../../../testing/package-directory.ts";
-import type { ProxyModel } from "../../model.ts";
+import type { ProxyModel, ServicePort } from "../../model.ts";
 import { aModel, aServicePort } from "../../testing/models.ts";
 import { ProxyTables } from "./proxy-table.ts";
 
@@ -77,3 +79,64 @@ test("a model with the same ports gives an empty script", () => {
   const computed = tables(4);
   equal(changeScript(computed.table(model), computed.table(aModel(ports, settings(model)))).text, "");
 });
+
+test("a table that followed many changes equals one computed afresh", () => {
+  const random = seededRandom(7);
+  const computed = tables(4);
+  let before = computed.table(model);
+  for (let round = 0; round < 60; round++) {
+    const now = aModel(
+      Array.from({ length: 12 }, (_, index) => randomPort(random, index)).filter(() => random.below(4) > 0),
+      settings(model),
+    );
+    const after = computed.table(now);
+    deepEqual(wordsOf(changeScript(before, after)), wordsOf(changeScript(before, withoutHints(after))));
+    deepEqual(contentOf(after), contentOf(tables(4).table(now)));
+    before = after;
+  }
+});
+
+/** Few values, so that ports often share addresses and lists of endpoints. */
+function randomPort(random: Random, index: number): ServicePort {
+  const pick = <T>(values: readonly T[]): T => values[random.below(values.length)] as T;
+  return aServicePort({
+    name: `web-${index}`,
+    clusterIp: `10.96.0.${20 + random.below(6)}`,
+    endpoints: pick([[], PODS, [...PODS, "10.244.1.8:8080"], ["10.244.0.5:8080@here"]]),
+    externalIps: pick([[], ["192.0.2.20"], ["192.0.2.20", "192.0.2.21"]]),
+    protocol: pick(["TCP", "UDP"] as const),
+    ...pick([{}, { nodePort: 30_100 }, { affinitySeconds: 10 }]),
+  });
+}
+
+/** Elements are in any order. */
+function wordsOf({ text }: NftScript): readonly string[] {
+  return text
+    .split(/[\n,{}]/)
+    .map((word) => word.trim())
+    .sort();
+}
+
+function withoutHints(table: NftTable): NftTable {
+  const sets = [...table.sets].map(([name, { kind, declaration, elements }]) => {
+    return [name, elements === undefined ? { kind, declaration } : { kind, declaration, elements }] as const;
+  });
+  return { ...table, sets: new Map(sets) };
+}
+
+/** Numbers of endpoints depend on earlier tables, so that rules have their lists instead. Order does not matter. */
+function contentOf({ chains, sets }: NftTable) {
+  const rule = (text: string): string =>
+    text.replace(/mod (\d+) offset (\d+) map @(\S+)/, (_, count: string, start: string, map: string) =>
+      Array.from({ length: Number(count) }, (_each, index) => sets.get(map)?.elements?.get(`${Number(start) + index}`)).join(),
+    );
+  return {
+    chains: Object.fromEntries([...chains].map(([name, rules]) => [name, rules.map(rule)])),
+    sets: Object.fromEntries([...sets].map(([name, set]) => [name, elementsOf(name, set)])),
+  };
+}
+
+function elementsOf(name: string, { elements }: NftSet) {
+  if (elements === undefined) return "filled by packets";
+  return name.startsWith("endpoints-") ? [...elements.values()].sort() : Object.fromEntries(elements);
+}

@@ -8,7 +8,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 import {
   anonymousSet,
-  ENDPOINT_MAPS,
+  familyName,
   fragmentOf,
   MASQUERADE_CHAIN,
   MASQUERADE_UNLESS_POD_CHAIN,
@@ -19,16 +19,13 @@ import {
   type RuleSettings,
   type SharedSet,
 } from "./service-rules.ts";
+import { SharedElements } from "./shared-elements.ts";
 
 /** Changes with the declarations of base chains and shared sets. */
 const LAYOUT = "layout-4";
 
 export function tableName(owner: string): string {
   return `k8ts-${owner}-proxy`;
-}
-
-export function familyName(family: 4 | 6): "ip" | "ip6" {
-  return family === 4 ? "ip" : "ip6";
 }
 
 /** The bit that upstream uses, for packets that are masqueraded when they leave. */
@@ -53,63 +50,74 @@ export interface TableOptions {
   readonly masqueradesAll: boolean;
 }
 
-/** Computes tables of successive models and keeps what did not change. */
+/** Computes tables of successive models; what did not change keeps its identity, and costs nothing. */
 export class ProxyTables {
   readonly #family: 4 | 6;
   readonly #options: TableOptions;
   #settings: RuleSettings | undefined;
-  #fragments = new WeakMap<ServicePort, Fragment>();
+  /** Of the last model. */
+  #ports = new Map<string, { readonly port: ServicePort; readonly fragment: Fragment }>();
+  #shared: SharedElements;
   #ranges = new EndpointRanges();
+  #chains: ReadonlyMap<string, readonly string[]> = new Map();
+  #affinitySets: ReadonlyMap<string, NftSet> = new Map();
   #fixed: { readonly nodePortAddresses: readonly string[]; readonly chains: ReadonlyMap<string, readonly string[]> } | undefined;
 
   constructor(family: 4 | 6, options: TableOptions) {
     this.#family = family;
     this.#options = options;
+    this.#shared = new SharedElements(family);
   }
 
   table(model: ProxyModel): NftTable {
     const settings = settingsOf(model, { family: this.#family, masqueradesAll: this.#options.masqueradesAll });
-    if (!deepEqual(settings, this.#settings)) this.#fragments = new WeakMap();
-    if (this.#ranges.isNearlyExhausted) [this.#fragments, this.#ranges] = [new WeakMap(), new EndpointRanges()];
+    if (this.#ranges.isNearlyExhausted || !deepEqual(settings, this.#settings)) this.#forget();
     this.#settings = settings;
-    const chains = new Map<string, readonly string[]>([
-      ...this.#fixedChains(model),
-      [MASQUERADE_UNLESS_POD_CHAIN, masqueradeUnlessPod(settings)],
-    ]);
-    const used = new Set<number>();
-    const shared = new Map(SHARED_SETS.map((name) => [name, new Map<string, string>()]));
-    const sets = new Map<string, NftSet>();
-    for (const port of model.servicePorts.values()) {
-      if (port.family !== this.#family) continue;
-      const fragment = this.#fragmentOf(port, settings);
-      for (const [name, rules] of fragment.chains) chains.set(name, rules);
-      for (const name of SHARED_SETS) for (const [key, value] of fragment.elements[name] ?? []) addFirst(shared.get(name), key, value);
-      for (const { map, start, endpoints } of fragment.ranges) {
-        used.add(start);
-        const numbered = shared.get(map);
-        // Equal lists of a protocol share a range.
-        if (numbered?.has(`${start}`) !== false) continue;
-        for (const [index, one] of endpoints.entries()) numbered.set(`${start + index}`, `${one.address} . ${one.port}`);
-      }
-      for (const [name, seconds] of fragment.affinitySets) sets.set(name, affinitySet(this.#family, seconds));
-    }
-    this.#ranges.keep(used);
-    for (const [name, elements] of shared) sets.set(name, { ...declarationOf(name, this.#family), elements });
+    this.#replacePorts(model, settings);
+    this.#ranges.keep((start) => this.#shared.usesRange(start));
     return {
       family: familyName(this.#family),
       name: tableName(this.#options.owner),
       layout: LAYOUT,
       baseChains: BASE_CHAINS,
-      chains,
-      sets,
+      chains: new Map([
+        ...this.#fixedChains(model),
+        [MASQUERADE_UNLESS_POD_CHAIN, masqueradeUnlessPod(settings)] as const,
+        ...this.#chains,
+      ]),
+      sets: new Map<string, NftSet>([...this.#affinitySets, ...this.#shared.current()]),
     };
   }
 
-  #fragmentOf(port: ServicePort, settings: RuleSettings): Fragment {
-    let fragment = this.#fragments.get(port);
-    if (fragment === undefined)
-      this.#fragments.set(port, (fragment = fragmentOf(port, settings, (endpoints) => this.#ranges.of(endpoints))));
-    return fragment;
+  #forget(): void {
+    this.#ports = new Map();
+    this.#shared = new SharedElements(this.#family);
+    this.#ranges = new EndpointRanges();
+    [this.#chains, this.#affinitySets] = [new Map(), new Map()];
+  }
+
+  #replacePorts({ servicePorts }: ProxyModel, settings: RuleSettings): void {
+    const [chains, affinitySets] = [new Map(this.#chains), new Map(this.#affinitySets)];
+    const replace = (key: string, before: Fragment | undefined, now: Fragment | undefined): void => {
+      this.#shared.replace(key, before, now);
+      for (const [name] of before?.chains ?? []) chains.delete(name);
+      for (const [name] of before?.affinitySets ?? []) affinitySets.delete(name);
+      for (const [name, rules] of now?.chains ?? []) chains.set(name, rules);
+      for (const [name, seconds] of now?.affinitySets ?? []) affinitySets.set(name, affinitySet(this.#family, seconds));
+    };
+    for (const [key, { fragment }] of this.#ports) {
+      if (servicePorts.get(key)?.family === this.#family) continue;
+      this.#ports.delete(key);
+      replace(key, fragment, undefined);
+    }
+    for (const [key, port] of servicePorts) {
+      const before = this.#ports.get(key);
+      if (port.family !== this.#family || before?.port === port) continue;
+      const fragment = fragmentOf(port, settings, (endpoints) => this.#ranges.of(endpoints));
+      this.#ports.set(key, { port, fragment });
+      replace(key, before?.fragment, fragment);
+    }
+    [this.#chains, this.#affinitySets] = [chains, affinitySets];
   }
 
   #fixedChains({ nodePortAddresses }: ProxyModel): ReadonlyMap<string, readonly string[]> {
@@ -142,41 +150,13 @@ class EndpointRanges {
   }
 
   /** Forgets lists that no port uses. */
-  keep(used: ReadonlySet<number>): void {
-    for (const [key, start] of this.#starts) if (!used.has(start)) this.#starts.delete(key);
+  keep(isUsed: (start: number) => boolean): void {
+    for (const [key, start] of this.#starts) if (!isUsed(start)) this.#starts.delete(key);
   }
 }
 
 /** Half of what the kernel's 32 bits can count, reached after months of constant changes. */
 const NUMBERS_MAX = 2 ** 31;
-
-/** Two Services may claim one external address and port: the first by name has it. */
-function addFirst(elements: Map<string, string> | undefined, key: string, value: string): void {
-  if (elements?.has(key) === false) elements.set(key, value);
-}
-
-const SHARED_SETS: readonly SharedSet[] = [
-  "cluster-ips",
-  "service-ips",
-  "external-ips",
-  "node-ports",
-  "no-endpoint-ips",
-  "no-endpoint-node-ports",
-  "firewall-ips",
-  ...Object.values(ENDPOINT_MAPS),
-  "hairpin",
-];
-
-function declarationOf(name: SharedSet, family: 4 | 6): Pick<NftSet, "kind" | "declaration"> {
-  const address = family === 4 ? "ipv4_addr" : "ipv6_addr";
-  const [, protocol] = name.split("endpoints-");
-  if (protocol !== undefined)
-    return { kind: "map", declaration: `typeof numgen random mod 2 : ${familyName(family)} daddr . ${protocol} dport;` };
-  if (name === "service-ips") return { kind: "set", declaration: `type ${address};` };
-  if (name === "hairpin") return { kind: "set", declaration: `type ${address} . ${address};` };
-  const key = name.endsWith("node-ports") ? "inet_proto . inet_service" : `${address} . inet_proto . inet_service`;
-  return { kind: "map", declaration: `type ${key} : verdict;` };
-}
 
 /** Clients per endpoint that the kernel records; further ones are not kept at their endpoint. */
 const CLIENTS_MAX = 65_535;

@@ -18,8 +18,8 @@ export interface RuleSettings {
 
 export interface Fragment {
   readonly chains: readonly (readonly [name: string, rules: readonly string[]])[];
-  /** Elements of the maps and sets of all ports. */
-  readonly elements: Readonly<Partial<Record<SharedSet, readonly (readonly [key: string, value: string])[]>>>;
+  /** Elements of the maps and sets of all ports; no empty lists. */
+  readonly elements: readonly (readonly [set: SharedSet, elements: Elements])[];
   /** Lists of endpoints in the maps of endpoints, each from its number on. */
   readonly ranges: readonly EndpointRange[];
   /** Sets of clients, by name: the timeout in seconds. */
@@ -29,8 +29,11 @@ export interface Fragment {
 export interface EndpointRange {
   readonly map: EndpointMap;
   readonly start: number;
-  readonly endpoints: readonly ServiceEndpoint[];
+  readonly elements: Elements;
 }
+
+/** Texts are made once per fragment: a table of 10,000 Services has 100,000 of them. */
+export type Elements = readonly (readonly [key: string, value: string])[];
 
 /** Returns the first of the numbers that the endpoints have in the maps of endpoints. */
 export type AllocateRange = (endpoints: readonly ServiceEndpoint[]) => number;
@@ -116,12 +119,12 @@ function internalMasquerade({ masqueradesAll, podCidrs }: RuleSettings): readonl
 
 /** Rules of the chain that all ports share. */
 export function masqueradeUnlessPod({ family, podCidrs }: RuleSettings): readonly string[] {
-  return podCidrs.length === 0 ? [] : [`${ip(family)} saddr != ${anonymousSet(podCidrs)} jump ${MASQUERADE_CHAIN}`];
+  return podCidrs.length === 0 ? [] : [`${familyName(family)} saddr != ${anonymousSet(podCidrs)} jump ${MASQUERADE_CHAIN}`];
 }
 
 function localShortcut(chain: string, { family, podCidrs }: RuleSettings): readonly string[] {
   return [
-    ...(podCidrs.length === 0 ? [] : [`${ip(family)} saddr ${anonymousSet(podCidrs)} goto ${chain}`]),
+    ...(podCidrs.length === 0 ? [] : [`${familyName(family)} saddr ${anonymousSet(podCidrs)} goto ${chain}`]),
     `fib saddr type local jump ${MASQUERADE_CHAIN}`,
     `fib saddr type local goto ${chain}`,
   ];
@@ -130,7 +133,7 @@ function localShortcut(chain: string, { family, podCidrs }: RuleSettings): reado
 function firewallRules({ sourceRanges, loadBalancerIps }: ServicePort, { family }: RuleSettings): readonly string[] {
   const ranges = disjointCidrs(sourceRanges).filter((range) => range.includes(":") === (family === 6));
   const isOpen = ranges.length === 0 || ranges.some((range) => range.endsWith("/0"));
-  return isOpen || loadBalancerIps.length === 0 ? [] : [`${ip(family)} saddr != ${anonymousSet(ranges)} drop`];
+  return isOpen || loadBalancerIps.length === 0 ? [] : [`${familyName(family)} saddr != ${anonymousSet(ranges)} drop`];
 }
 
 class Translation {
@@ -162,7 +165,7 @@ class Translation {
       return [`${this.#protocol} ${this.#translate(endpoints)} comment "${displayName.slice(0, COMMENT_LENGTH_MAX)}"`];
     const chains = endpoints.map((endpoint) => this.#endpointChain(endpoint, affinitySeconds));
     return [
-      ...chains.map(({ name, clients }) => `${ip(this.#family)} saddr @${clients} goto ${name}`),
+      ...chains.map(({ name, clients }) => `${familyName(this.#family)} saddr @${clients} goto ${name}`),
       `${random(endpoints.length)} vmap { ${chains.map(({ name }, index) => `${index} : goto ${name}`).join(", ")} }`,
     ];
   }
@@ -175,7 +178,7 @@ class Translation {
     if (!this.#known.has(name)) {
       this.#known.add(name);
       this.affinitySets.push([clients, seconds]);
-      const rules = [`update @${clients} { ${ip(this.#family)} saddr }`, `${this.#protocol} ${this.#translate([endpoint])}`];
+      const rules = [`update @${clients} { ${familyName(this.#family)} saddr }`, `${this.#protocol} ${this.#translate([endpoint])}`];
       this.endpointChains.push([name, rules]);
     }
     return { name, clients };
@@ -193,8 +196,9 @@ class Translation {
     // Shared by all: the kernel searches the maps of a table one by one, so that a map per Service would take minutes with 10,000.
     const map = ENDPOINT_MAPS[this.#port.protocol];
     const start = this.#allocate(endpoints);
-    this.ranges.push({ map, start, endpoints });
-    return `dnat ${ip(this.#family)} to ${random(endpoints.length)} offset ${start} map @${map}`;
+    const elements = endpoints.map(({ address, port }, index) => [`${start + index}`, `${address} . ${port}`] as const);
+    this.ranges.push({ map, start, elements });
+    return `dnat ${familyName(this.#family)} to ${random(endpoints.length)} offset ${start} map @${map}`;
   }
 }
 
@@ -214,7 +218,7 @@ function elementsOf(port: ServicePort, { hash, internal, external, names }: Elem
   const missing = ({ verdict }: Entry, keys: readonly string[]) =>
     verdict === "translate" ? [] : keys.map((key) => [key, verdict === "drop" ? "drop" : `goto ${REJECT_CHAIN}`] as const);
   const local = [...port.clusterEndpoints, ...port.localEndpoints].filter(({ isLocal }) => isLocal);
-  return {
+  const all: Readonly<Record<Exclude<SharedSet, EndpointMap>, Elements>> = {
     "cluster-ips": jump(`internal-${hash}`, [keyOf(port.clusterIp)]),
     "service-ips": [[port.clusterIp, ""]],
     "external-ips": jump(`external-${hash}`, externalKeys),
@@ -224,13 +228,14 @@ function elementsOf(port: ServicePort, { hash, internal, external, names }: Elem
     "firewall-ips": jump(`firewall-${hash}`, port.loadBalancerIps.map(keyOf)),
     hairpin: local.map(({ address }) => [`${address} . ${address}`, ""] as const),
   };
+  return Object.entries(all).filter((entry): entry is [SharedSet, Elements] => entry[1].length > 0);
 }
 
 function random(count: number): string {
   return `numgen random mod ${count}`;
 }
 
-function ip(family: 4 | 6): string {
+export function familyName(family: 4 | 6): "ip" | "ip6" {
   return family === 4 ? "ip" : "ip6";
 }
 
