@@ -1,7 +1,7 @@
 /**
  * The transport to a remote server. Every failure is a StatusError. Requests are retried when the server asks for it with Retry-After; an
  * unanswered request is retried only if it is read-only, or if the server certainly did not process it: no write ever happens twice. Not
- * here: connections (host/http/client/), credentials (credentials.ts), wire format (request-line.ts, response-body.ts).
+ * here: connections (host/http/client/), credentials (credentials.ts), wire format (api/machinery/wire).
  */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
@@ -19,13 +19,13 @@ import { execProgram, type ExecOptions, type ExecOutcome } from "../../host/proc
 import { readWhole } from "../../host/files/files.ts";
 import { HttpClientError, type HttpClient, type HttpClientAnswer, type HttpClientLimits } from "../../host/http/client/contract.ts";
 import { openHttpClient } from "../../host/http/client/pool.ts";
-import { readObject, responseOf } from "./response-body.ts";
+import { readObject, responseOf } from "../../api/machinery/wire/response-body.ts";
 import type { ConnectionConfig, Impersonation } from "../kubeconfig/connection-config.ts";
 import { Credentials, type Shown } from "./credentials.ts";
 import { headerText, impersonationHeaders } from "./impersonation.ts";
-import { requestLine, type RequestLine } from "./request-line.ts";
-import { errorOfAnswer, type Asked } from "./status-response.ts";
-import { WatchStream } from "./watch-stream.ts";
+import { requestLine, type RequestLine } from "../../api/machinery/wire/request-line.ts";
+import { errorOfAnswer, type Asked } from "../../api/machinery/wire/status-response.ts";
+import { WatchStream } from "../../api/machinery/wire/watch-stream.ts";
 
 export interface HttpsTransportOptions {
   readonly clock: Clock;

@@ -1,14 +1,14 @@
 /**
  * A transport request as HTTP: method, path, query and body exactly as upstream's clients send them, since other servers read them, too.
  */
-import { CAUSE_HEADER, formatCause } from "../../api/machinery/cause.ts";
-import { formatLeadership, LEADERSHIP_HEADER } from "../../api/machinery/leadership.ts";
-import { writeJson } from "../../api/machinery/codec/json.ts";
-import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
-import { validatePathSegmentName } from "../../api/machinery/names.ts";
-import type { Verb } from "../../api/machinery/resource.ts";
-import { badRequest } from "../../api/machinery/status-error.ts";
-import type { PatchType, RequestOptions, TransportRequest } from "../../api/machinery/transport.ts";
+import { CAUSE_HEADER, formatCause } from "../cause.ts";
+import { formatLeadership, LEADERSHIP_HEADER } from "../leadership.ts";
+import { writeJson } from "../codec/json.ts";
+import { JSON_TYPE } from "../codec/media-type.ts";
+import { validatePathSegmentName } from "../names.ts";
+import type { Verb } from "../resource.ts";
+import { badRequest } from "../status-error.ts";
+import type { PatchType, RequestOptions, TransportRequest } from "../transport.ts";
 
 export interface RequestLine {
   readonly method: string;

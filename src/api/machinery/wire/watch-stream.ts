@@ -2,25 +2,31 @@
  * An accepted watch: lines become events, in order, until one side ends it; then `ended` is called exactly once. An event that was cut in
  * the middle is not delivered: resuming from the last resourceVersion seen delivers it again.
  */
-import { parseJson } from "../../api/machinery/codec/json.ts";
-import { isObject, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
-import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
-import type { TransportEvent, TransportWatch, TransportWatchListener } from "../../api/machinery/transport.ts";
-import type { HttpClientAnswer } from "../../host/http/client/contract.ts";
+import { parseJson } from "../codec/json.ts";
+import { isObject, type JsonObject, type KubeObject } from "../object.ts";
+import { internalError, type StatusError } from "../status-error.ts";
+import type { TransportEvent, TransportWatch, TransportWatchListener } from "../transport.ts";
 import { errorOfStatus, isStatus } from "./status-response.ts";
 import { WATCH_LINE_BYTES_MAX, WatchLines } from "./watch-lines.ts";
 
 const INITIAL_EVENTS_END = "k8s.io/initial-events-end";
 
+/** The body of an accepted watch, as it arrives. */
+export interface WatchBody {
+  /** `ended` is called exactly once, last. */
+  stream(listener: { piece(bytes: Uint8Array): void; ended(): void }): void;
+  abort(): void;
+}
+
 export class WatchStream implements TransportWatch {
-  readonly #answer: HttpClientAnswer;
+  readonly #answer: WatchBody;
   readonly #listener: TransportWatchListener;
   readonly #lines = new WatchLines();
   readonly #onEnded: () => void;
   #isOver = false;
 
   /** `onEnded` is called before the listener. */
-  constructor(answer: HttpClientAnswer, listener: TransportWatchListener, onEnded: () => void) {
+  constructor(answer: WatchBody, listener: TransportWatchListener, onEnded: () => void) {
     this.#answer = answer;
     this.#listener = listener;
     this.#onEnded = onEnded;

@@ -2,10 +2,10 @@
  * Error responses as StatusErrors: a Status with all its details, or, where something else responded (a proxy, an error page), the reason
  * and message that upstream's clients derive from the code.
  */
-import { decodeText, parseJson } from "../../api/machinery/codec/json.ts";
-import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import { isObject, groupResourceOf, type Json, type JsonObject } from "../../api/machinery/object.ts";
-import { reasonNamed, StatusError, type Reason } from "../../api/machinery/status-error.ts";
+import { decodeText, parseJson } from "../codec/json.ts";
+import { quoteGo } from "../codec/go-text.ts";
+import { isObject, groupResourceOf, type Json, type JsonObject } from "../object.ts";
+import { reasonNamed, StatusError, type Reason } from "../status-error.ts";
 
 /** The request, for the message. */
 export interface Asked {

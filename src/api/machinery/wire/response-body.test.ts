@@ -1,8 +1,8 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { Json, JsonObject } from "../../api/machinery/object.ts";
-import type { Verb } from "../../api/machinery/resource.ts";
-import { isReason } from "../../api/machinery/status-error.ts";
+import type { Json, JsonObject } from "../object.ts";
+import type { Verb } from "../resource.ts";
+import { isReason } from "../status-error.ts";
 import { readObject, responseOf } from "./response-body.ts";
 
 function bytesOf(value: Json): Uint8Array {

@@ -1,19 +1,15 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import type { TransportEvent } from "../../api/machinery/transport.ts";
-import { isReason } from "../../api/machinery/status-error.ts";
-import type { HttpClientAnswer, HttpStreamListener } from "../../host/http/client/contract.ts";
-import { WatchStream } from "./watch-stream.ts";
+import type { TransportEvent } from "../transport.ts";
+import { isReason } from "../status-error.ts";
+import { WatchStream, type WatchBody } from "./watch-stream.ts";
 
 /** A watch that receives these lines at once. */
 function receivedFrom(...lines: readonly string[]) {
   const events: TransportEvent[] = [];
   const calls = { ends: 0, aborts: 0 };
-  let stream: HttpStreamListener | undefined;
-  const answer: HttpClientAnswer = {
-    code: 200,
-    header: () => undefined,
-    body: () => Promise.reject(new Error("It is a stream")),
+  let stream: Parameters<WatchBody["stream"]>[0] | undefined;
+  const answer: WatchBody = {
     stream: (listener) => void (stream = listener),
     abort: () => void calls.aborts++,
   };

@@ -1,9 +1,9 @@
 /** Interprets a server's response body: an object, a list, or a value that is not stored. */
-import { isJsonSyntaxError, parseJson } from "../../api/machinery/codec/json.ts";
-import { isObject, type Json, type JsonObject, type KubeObject, type ListMeta } from "../../api/machinery/object.ts";
-import type { Verb } from "../../api/machinery/resource.ts";
-import { internalError, type StatusError } from "../../api/machinery/status-error.ts";
-import type { TransportResponse } from "../../api/machinery/transport.ts";
+import { isJsonSyntaxError, parseJson } from "../codec/json.ts";
+import { isObject, type Json, type JsonObject, type KubeObject, type ListMeta } from "../object.ts";
+import type { Verb } from "../resource.ts";
+import { internalError, type StatusError } from "../status-error.ts";
+import type { TransportResponse } from "../transport.ts";
 
 export interface Answer {
   /** Known from the request: the kind's name does not show whether it is a list, since kinds may be called AllowList. */
