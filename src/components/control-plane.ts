@@ -160,18 +160,13 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     }),
   );
   late.controllers = controllers;
-  const scheduler =
-    options.scheduler === undefined
-      ? undefined
-      : starting.use(
-          startLeaderElectedScheduler({
-            ...electionOptions,
-            configuration: options.scheduler,
-            transportFor: (identity) => transportFor(identity, SCHEDULER_AGENT),
-            election: { lease: SCHEDULER_LEASE, ...candidate(config, random) },
-            random: random.derive("scheduler"),
-          }),
-        );
+  const scheduler = startScheduler(options, {
+    ...electionOptions,
+    transportFor: (identity) => transportFor(identity, SCHEDULER_AGENT),
+    election: { lease: SCHEDULER_LEASE, ...candidate(config, random) },
+    random: random.derive("scheduler"),
+  });
+  if (scheduler !== undefined) starting.use(scheduler);
   if (scheduler !== undefined) late.scheduler = scheduler;
   const first = [
     { name: "store", description: describeStore(config) },
@@ -190,6 +185,13 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     ...{ store, core, door: server.door, controllers, scheduler, nodes, transportFor },
     [Symbol.asyncDispose]: dispose,
   };
+}
+
+function startScheduler(
+  { scheduler: configuration }: ClusterPartsOptions,
+  options: Omit<Parameters<typeof startLeaderElectedScheduler>[0], "configuration">,
+): LeaderElectedScheduler | undefined {
+  return configuration === undefined ? undefined : startLeaderElectedScheduler({ ...options, configuration });
 }
 
 async function startServer(store: Store, { listens, apiServer }: ClusterPartsOptions, context: StartContext) {

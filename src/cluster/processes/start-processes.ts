@@ -34,6 +34,7 @@ import {
   renewNodes,
   startFurtherNodes,
   tryMarkControlPlane,
+  type RuntimeChoice,
   type StartClusterContext,
   type StartedCluster,
 } from "../start-cluster.ts";
@@ -89,14 +90,7 @@ export async function startProcesses(
     starting.use(await steps.step(step, () => clock.external(SupervisedProcess.start({ ...common, ...part }))));
   const { profiles } = await clock.external(readSchedulerConfig(options.scheduler, SCHEDULER_CONFIG_FLAG));
   const { runtime, simulated, because } = await chooseRuntime(options, context);
-  // A container runtime started for this is stopped if the rest of the start fails. One that was running before has Pods.
-  if (runtime?.stop !== undefined && !runtime.wasAdopted) starting.defer(runtime.stop);
-  // Before the API server, which listens on it for Pods.
-  const network = runtime === undefined ? undefined : starting.use(await preparePodNetwork(runtime, machineOptions(options, context)));
-  if (network !== undefined) await openNodeSegment(network, { options, context, owner: starting });
-  const serving = withPodAccess(options.apiServer.serving, network?.gateway);
-  const problem = network === undefined ? undefined : podAccessProblem(serving);
-  if (problem !== undefined) steps.note(`  warning: ${problem}`);
+  const { network, serving } = await prepareNetwork(runtime, { options, context, owner: starting });
   const server = await supervise(
     "started API server",
     await apiServerPart({ ...options, apiServer: { ...options.apiServer, serving } }, context),
@@ -131,22 +125,16 @@ export async function startProcesses(
   if (fleet !== undefined) starting.use(fleet);
   fleet?.onChange(common.onRestarted);
   const owned = starting.move();
+  const describedScheduler = profiles.map(({ schedulerName }) => schedulerName).join(", ");
+  const parts = [
+    { name: "store", description: describeStore(options.store) },
+    { name: "API server", description: door.url, process: server },
+    { name: "controllers", description: "running", process: controllers },
+    { name: "scheduler", description: describedScheduler, process: scheduler },
+  ];
   return {
     get list() {
-      return [
-        { name: "store", description: describeStore(options.store) },
-        { name: "API server", description: door.url, ...processOf(server) },
-        { name: "controllers", description: "running", ...processOf(controllers) },
-        { name: "scheduler", description: profiles.map(({ schedulerName }) => schedulerName).join(", "), ...processOf(scheduler) },
-        ...(started === undefined || runtime === undefined
-          ? []
-          : [
-              { name: "node", description: `${options.nodeName} (${runtime.name} ${runtime.version})`, ...processOf(started.node) },
-              ...started.networkParts(),
-            ]),
-        ...(nodes === undefined ? [] : [{ name: "nodes", description: `${simulated} simulated`, ...processOf(nodes) }]),
-        ...(fleet?.list ?? []),
-      ];
+      return [...parts.map(listed), ...listedNode(started, options, runtime), ...listedSimulated(nodes, simulated), ...(fleet?.list ?? [])];
     },
     door,
     ...(runtime === undefined ? {} : { node: recordedNode(options.nodeName, runtime) }),
@@ -154,6 +142,40 @@ export async function startProcesses(
     onChange: (listener) => void listeners.push(listener),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** Before the API server, which listens on the Pod network for Pods. */
+async function prepareNetwork(
+  runtime: RuntimeChoice["runtime"],
+  { options, context, owner }: { readonly options: UpOptions; readonly context: StartClusterContext; readonly owner: Disposables },
+) {
+  if (runtime === undefined) return { network: undefined, serving: options.apiServer.serving };
+  // A container runtime started for this is stopped if the rest of the start fails. One that was running before has Pods.
+  if (runtime.stop !== undefined && !runtime.wasAdopted) owner.defer(runtime.stop);
+  const network = owner.use(await preparePodNetwork(runtime, machineOptions(options, context)));
+  await openNodeSegment(network, { options, context, owner });
+  const serving = withPodAccess(options.apiServer.serving, network.gateway);
+  const problem = podAccessProblem(serving);
+  if (problem !== undefined) context.steps.note(`  warning: ${problem}`);
+  return { network, serving };
+}
+
+/** A part as shown, with the number of its process as long as it runs. */
+function listed({
+  process: supervised,
+  ...part
+}: Pick<RecordedPart, "name" | "description"> & { readonly process?: SupervisedProcess }): RecordedPart {
+  return supervised === undefined ? part : { ...part, ...processOf(supervised) };
+}
+
+function listedNode(started: StartedNode | undefined, { nodeName }: UpOptions, runtime: RuntimeChoice["runtime"]): readonly RecordedPart[] {
+  if (started === undefined || runtime === undefined) return [];
+  const description = `${nodeName} (${runtime.name} ${runtime.version})`;
+  return [listed({ name: "node", description, process: started.node }), ...started.networkParts()];
+}
+
+function listedSimulated(nodes: SupervisedProcess | undefined, count: number): readonly RecordedPart[] {
+  return nodes === undefined ? [] : [listed({ name: "nodes", description: `${count} simulated`, process: nodes })];
 }
 
 function processOf({ process }: SupervisedProcess) {
