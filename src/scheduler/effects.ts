@@ -35,7 +35,7 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
         await clientFor(pod, "Scheduled").post(pods, keyOf(pod), "binding", binding, { signal });
       } catch (error) {
         // Its response may be lost after execution. Treating the resources as free would assign them twice.
-        if (!(await isBoundTo(pod, nodeName, signal))) throw error;
+        if (!(await isBoundTo(nodeName, pod, signal))) throw error;
       }
     },
 
@@ -78,29 +78,29 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
   ): Promise<void> {
     const value = { metadata: definedOnly({ uid: pod.metadata.uid }), status };
     const writing = clientFor(preemptor, PREEMPTING);
-    await repeated(() => writing.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status", signal }), signal);
+    await repeated(clock, () => writing.patch(pods, keyOf(pod), { type: "strategic", value }, { subresource: "status", signal }), signal);
   }
 
   /** False also if it cannot be determined. */
-  async function isBoundTo(pod: Pod, nodeName: string, signal: AbortSignal): Promise<boolean> {
+  async function isBoundTo(nodeName: string, pod: Pod, signal: AbortSignal): Promise<boolean> {
     if (signal.aborted) return false;
     try {
-      const { metadata, spec } = await repeated(() => client.get(pods, keyOf(pod), { signal }), signal);
+      const { metadata, spec } = await repeated(clock, () => client.get(pods, keyOf(pod), { signal }), signal);
       return metadata.uid === pod.metadata.uid && spec?.nodeName === nodeName;
     } catch {
       return false;
     }
   }
+}
 
-  /** Retried a few times where that may help. */
-  async function repeated<T>(request: () => Promise<T>, signal: AbortSignal): Promise<T> {
-    for (let failures = 0; ; failures++) {
-      try {
-        return await request();
-      } catch (error) {
-        if (failures + 1 >= ATTEMPTS_MAX || !isPassing(error)) throw error;
-        await clock.sleep(exponentialDelayMs(BACKOFF, failures), signal);
-      }
+/** Retried a few times where that may help. */
+async function repeated<T>(clock: Clock, request: () => Promise<T>, signal: AbortSignal): Promise<T> {
+  for (let failures = 0; ; failures++) {
+    try {
+      return await request();
+    } catch (error) {
+      if (failures + 1 >= ATTEMPTS_MAX || !isPassing(error)) throw error;
+      await clock.sleep(exponentialDelayMs(BACKOFF, failures), signal);
     }
   }
 }
