@@ -88,6 +88,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "apiserver/documents": { knows: APISERVER_PLUGIN },
   "apiserver/fairness": { knows: APISERVER_PLUGIN },
   "apiserver/resources": { knows: APISERVER_PLUGIN },
+  "apiserver/webhooks": { knows: APISERVER_PLUGIN },
   // Composes the engine and the plugins. All of the API server but its sockets.
   apiserver: {
     knows: [
@@ -107,6 +108,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
       "apiserver/documents",
       "apiserver/fairness",
       "apiserver/resources",
+      "apiserver/webhooks",
     ],
   },
   "apiserver/http": { knows: [...APISERVER_PLUGIN, "host/**"] },

@@ -54,11 +54,13 @@ import { storeAnswers } from "./shared/store-health.ts";
 import { Verbs } from "./verbs/verbs.ts";
 import { WatchRegistry } from "./watch/watch-registry.ts";
 import type { NodeConnector } from "./framework/node-connector.ts";
+import type { WebhookTransport } from "./framework/webhook-caller.ts";
 import { fairnessReport } from "./fairness/report.ts";
 import { PipelineRequests } from "./pipeline/own-requests.ts";
 import { impersonated } from "./authentication/impersonation.ts";
 import { all as resolvers } from "./connections/all.ts";
 import { objectWrites } from "./write/object-writes.ts";
+import { webhookCalls } from "./webhooks/webhook-calls.ts";
 import type { OwnRequests } from "./framework/own-requests.ts";
 
 export interface ApiServerOptions {
@@ -73,6 +75,8 @@ export interface ApiServerOptions {
   readonly authenticator?: Authenticator;
   /** Connections to the nodes. */
   readonly connector?: NodeConnector;
+  /** Connections to webhooks. Default: none, and every call of a webhook fails. */
+  readonly webhookTransport?: WebhookTransport;
   readonly loadDescriptions: () => Promise<Descriptions>;
   /** Metrics of other components in this process, collected whenever /metrics is read. */
   readonly moreMetrics?: () => MetricFamilies;
@@ -192,7 +196,7 @@ function contextOf(
   options: ApiServerOptions,
   late: { readonly requests?: OwnRequests },
 ): { readonly server: ServerContext; readonly authorizer: AuthorizationChain; readonly endpoints: ServedEndpoints } {
-  const { store, schemas, clock, random, log, identity, connector } = options;
+  const { store, schemas, clock, random, log, identity, connector, webhookTransport: transport } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
   const endpoints = new ServedEndpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
   const objects = new CachedObjects(endpoints);
@@ -204,7 +208,8 @@ function contextOf(
   const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, clock, log, label });
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
   const causes = new RecordedCauses(clock);
-  const admissionContext = { endpoints, objects, authorizer, config: config.admission, store, causes, clock, random, log };
+  const webhooks = webhookCalls({ objects, random, clock, transport });
+  const admissionContext = { endpoints, objects, authorizer, webhooks, config: config.admission, store, causes, clock, random, log };
   const extensions = new Map<string, ResourceExtension>();
   const server: ServerContext = {
     store,
@@ -216,6 +221,7 @@ function contextOf(
     authenticator,
     authorizer,
     ...(connector === undefined ? {} : { connector }),
+    webhooks,
     causes,
     config,
     clock,

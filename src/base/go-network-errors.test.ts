@@ -20,6 +20,16 @@ for (const { error, says } of [
   { error: failed("ECONNRESET", { syscall: "read" }), says: `read tcp ->${ADDRESS}: read: connection reset by peer` },
   { error: failed("ECONNRESET"), says: "EOF" },
   { error: failed("ERR_SSL_WRONG_VERSION_NUMBER"), says: "tls: first record does not look like a TLS handshake" },
+  { error: failed("SELF_SIGNED_CERT_IN_CHAIN"), says: "tls: failed to verify certificate: x509: certificate signed by unknown authority" },
+  {
+    error: failed("ERR_TLS_CERT_ALTNAME_INVALID", { host: "web.shop.svc", cert: { subjectaltname: "DNS:a.example, IP Address:10.0.0.1" } }),
+    says: "tls: failed to verify certificate: x509: certificate is valid for a.example, 10.0.0.1, not web.shop.svc",
+  },
+  {
+    error: failed("ERR_TLS_CERT_ALTNAME_INVALID", { host: "web.shop.svc", cert: {} }),
+    says: "tls: failed to verify certificate: x509: certificate is not valid for any names, but wanted to match web.shop.svc",
+  },
+  { error: failed("CERT_HAS_EXPIRED"), says: "tls: failed to verify certificate: x509: certificate has expired or is not yet valid" },
   { error: new Error("anything else", { cause: new Error("because") }), says: "anything else" },
 ]) {
   test(`${String(error)} is reported as ${says}`, () => equal(goRoundTripError(error, ADDRESS), says));

@@ -12,6 +12,26 @@ const CONNECT_WORDS: Readonly<Record<string, string>> = {
 /** The peer does not speak TLS: OpenSSL's errors for the first bytes of another protocol. */
 const NO_TLS: readonly string[] = ["EPROTO", "ERR_SSL_WRONG_VERSION_NUMBER", "ERR_SSL_PACKET_LENGTH_TOO_LONG", "ERR_SSL_BAD_RECORD_TYPE"];
 
+/** The peer's certificate is not signed by a trusted CA, in OpenSSL's codes. */
+const UNTRUSTED: readonly string[] = [
+  "DEPTH_ZERO_SELF_SIGNED_CERT",
+  "SELF_SIGNED_CERT_IN_CHAIN",
+  "UNABLE_TO_GET_ISSUER_CERT",
+  "UNABLE_TO_GET_ISSUER_CERT_LOCALLY",
+  "UNABLE_TO_VERIFY_LEAF_SIGNATURE",
+];
+
+/** Go's message for a certificate that was refused; undefined if the error is another one. */
+function certificateError({ code, host, cert }: NodeError): string | undefined {
+  const refused = "tls: failed to verify certificate: x509:";
+  if (UNTRUSTED.includes(code)) return `${refused} certificate signed by unknown authority`;
+  if (code === "CERT_HAS_EXPIRED" || code === "CERT_NOT_YET_VALID") return `${refused} certificate has expired or is not yet valid`;
+  if (code !== "ERR_TLS_CERT_ALTNAME_INVALID") return undefined;
+  const names = (cert?.subjectaltname ?? "").split(", ").filter((name) => name !== "");
+  if (names.length === 0) return `${refused} certificate is not valid for any names, but wanted to match ${host}`;
+  return `${refused} certificate is valid for ${names.map((name) => name.replace(/^[^:]*:/, "")).join(", ")}, not ${host}`;
+}
+
 /** Message for a failed dial. `address`: "10.0.0.1:80". */
 export function goDialError(error: unknown, address: string): string {
   const { code, name, hostname, message } = nodeError(error);
@@ -25,7 +45,10 @@ export function goDialError(error: unknown, address: string): string {
  * Node's text.
  */
 export function goRoundTripError(error: unknown, address: string): string {
-  const { code, name, syscall, message } = nodeError(error);
+  const failure = nodeError(error);
+  const { code, name, syscall, message } = failure;
+  const refusal = certificateError(failure);
+  if (refusal !== undefined) return refusal;
   // Node uses the same code for a connection that closed without a response.
   if (code === "ECONNRESET") return syscall === "read" ? `read tcp ->${address}: read: connection reset by peer` : "EOF";
   if (NO_TLS.includes(code)) return "tls: first record does not look like a TLS handshake";
@@ -38,6 +61,9 @@ export interface NodeError {
   readonly name: string;
   readonly syscall: string;
   readonly hostname: string;
+  /** For a certificate of another name: the expected name, and the certificate. */
+  readonly host: string;
+  readonly cert: { readonly subjectaltname?: string } | undefined;
   readonly message: string;
 }
 
@@ -49,6 +75,8 @@ export function nodeError(error: unknown): NodeError {
     name = "",
     syscall = "",
     hostname = "",
+    host = "",
+    cert,
     message = String(first),
     cause,
   } = (first ?? {}) as Partial<NodeError> & ErrorOptions;
@@ -56,5 +84,5 @@ export function nodeError(error: unknown): NodeError {
     const below = nodeError(cause);
     if (below.code !== "" || below.name === "TimeoutError") return below;
   }
-  return { code, name, syscall, hostname, message };
+  return { code, name, syscall, hostname, host, cert, message };
 }

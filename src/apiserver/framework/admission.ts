@@ -13,6 +13,7 @@ import type { Causes } from "./causes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
 import type { Objects } from "./objects.ts";
 import type { RequestContext } from "./request.ts";
+import type { WebhookCaller } from "./webhook-caller.ts";
 
 export interface AdmissionRequest {
   readonly operation: "CREATE" | "UPDATE" | "DELETE" | "CONNECT";
@@ -59,6 +60,8 @@ export interface AdmissionDependencies {
   readonly authorizer: Authorizer;
   readonly config: AdmissionConfig;
   readonly store: Store;
+  /** Calls servers that decide on admission. */
+  readonly webhooks: WebhookCaller;
   /** Where a plugin that commits an object itself records it. */
   readonly causes: Causes;
   readonly clock: Clock;

@@ -16,6 +16,7 @@ import type { ObjectWrites } from "./storage/writes.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { ResourceExtension } from "./extension.ts";
 import type { NodeConnector } from "./node-connector.ts";
+import type { WebhookCaller } from "./webhook-caller.ts";
 
 export interface ServerContext {
   readonly store: Store;
@@ -28,6 +29,8 @@ export interface ServerContext {
   readonly authorizer: Authorizer;
   /** Absent: no node can be reached, so connections to Pods and nodes fail. */
   readonly connector?: NodeConnector;
+  /** Calls admission and conversion webhooks. */
+  readonly webhooks: WebhookCaller;
   /** Where every commit of an object is recorded. */
   readonly causes: Causes;
   readonly config: ApiServerConfig;

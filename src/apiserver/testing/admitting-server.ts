@@ -31,6 +31,7 @@ import { WatchRegistry } from "../watch/watch-registry.ts";
 import type { NodeConnector } from "../framework/node-connector.ts";
 import { all as resolvers } from "../connections/all.ts";
 import { objectWrites } from "../write/object-writes.ts";
+import { webhookCalls } from "../webhooks/webhook-calls.ts";
 
 const ADMINISTRATOR = { name: "kubernetes-admin", groups: ["system:masters"] };
 
@@ -71,6 +72,7 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
     authenticator: asUser(ADMINISTRATOR),
     authorizer: authorizer ?? new AuthorizationChain([], { objects, clock, log }),
     ...(connector === undefined ? {} : { connector }),
+    webhooks: webhookCalls({ objects, random, clock, transport: undefined }),
     causes: new RecordedCauses(clock),
     config: { ...DEFAULT_API_SERVER_CONFIG, ...config },
     clock,

@@ -7,6 +7,8 @@ import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } 
 import type { NodeConnector } from "../../apiserver/framework/node-connector.ts";
 import type { Exchange } from "../../apiserver/framework/exchange.ts";
 import { networkConnector } from "../../apiserver/http/network-connector.ts";
+import { networkWebhookTransport } from "../../apiserver/http/webhook-transport.ts";
+import type { WebhookTransport } from "../../apiserver/framework/webhook-caller.ts";
 import type { Identity } from "../../apiserver/framework/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -72,10 +74,11 @@ export async function startApiServerOn(
   const kubeletTls = await clock.external(KubeletTls.open(apiServer.kubelets));
   const network = networkConnector({ kubeletTls: () => kubeletTls.show(part.pki) });
   const connector = connectorOver?.(network) ?? network;
+  const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: () => Promise.resolve({}) }));
   const part = await startApiServerPart(apiServer, {
     ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
     startCore: async (given) => {
-      core = await startCore(store, { ...context, ...given, connector, clock, log });
+      core = await startCore(store, { ...context, ...given, connector, webhookTransport, clock, log });
       return { ...core, exchange: context.aroundExchange?.(core.exchange) ?? core.exchange };
     },
   });
@@ -99,9 +102,11 @@ export async function startApiServerInProcess(
   const clientAuthorities = await clock.external(readClientAuthorities(config, pki));
   const identity = await clock.external(readIdentity(config, { pki, clientAuthorities, serverAuthority: pki.authority, log }));
   const connector = connectorOver?.(undefined);
+  const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: () => Promise.resolve({}) }));
   const core = await startCore(store, {
     ...context,
     ...(connector === undefined ? {} : { connector }),
+    webhookTransport,
     api,
     eventTtlMs,
     identity,
@@ -120,11 +125,12 @@ const NOWHERE = { address: "192.0.2.1", port: 6443 };
 interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "kubelets">, Omit<StartContext, "connector"> {
   readonly identity: Identity;
   readonly connector?: NodeConnector;
+  readonly webhookTransport: WebhookTransport;
 }
 
 /** The API server on an open store. */
 function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
-  const { identity, moreMetrics, moreDocuments, connector } = settings;
+  const { identity, moreMetrics, moreDocuments, connector, webhookTransport } = settings;
   return startApiServer({
     store,
     resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),
@@ -137,6 +143,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
     ...(moreMetrics === undefined ? {} : { moreMetrics }),
     ...(moreDocuments === undefined ? {} : { moreDocuments }),
     ...(connector === undefined ? {} : { connector }),
+    webhookTransport,
     yieldsToEventLoop: clock === realClock,
     config: api,
   });

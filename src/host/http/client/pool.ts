@@ -29,6 +29,10 @@ export interface HttpClientOptions {
   /** Called for every new connection, so that renewed credentials are used. */
   readonly tls: () => Promise<ClientTls>;
   readonly proxy?: string | undefined;
+  /** Host header, if it is not that of the server's address. Only with HTTP/1.1. */
+  readonly authority?: string;
+  /** Never negotiates HTTP/2. */
+  readonly isHttp1Only?: boolean;
   readonly clock: Clock;
   readonly limits?: Partial<HttpClientLimits> | undefined;
 }
@@ -66,7 +70,7 @@ class Pool implements HttpClient {
     this.#limits = { ...DEFAULT_CLIENT_LIMITS, ...options.limits };
     this.#url = new URL(options.server);
     this.#deadlines = new ClientDeadlines(options.clock, this.#limits.answerTimeoutMs);
-    if (this.#url.protocol === "http:") this.#http1 = this.#openHttp1();
+    if (this.#url.protocol === "http:" || options.isHttp1Only === true) this.#http1 = this.#openHttp1();
   }
 
   async send(request: HttpClientRequest): Promise<HttpClientAnswer> {
@@ -166,7 +170,7 @@ class Pool implements HttpClient {
 
   #openHttp1(): Http1Connections {
     return new Http1Connections({
-      authority: this.#url.host,
+      authority: this.#options.authority ?? this.#url.host,
       limits: this.#limits,
       dial: () => {
         const spare = this.#spare.pop();

@@ -1,0 +1,160 @@
+/**
+ * Calls webhooks: resolves the target, sends the document, and checks the response. The messages of failures are those of upstream's REST
+ * client, since users search for them. The contract is framework/webhook-caller.ts. Not here: what is sent (admission, conversion), and
+ * sockets (apiserver/http/webhook-transport.ts).
+ */
+import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
+import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
+import type { Json } from "../../api/machinery/object.ts";
+import { onAbort } from "../../base/abort.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { Random } from "../../base/random.ts";
+import type { Objects } from "../framework/objects.ts";
+import {
+  WEBHOOK_ANSWER_BYTES_MAX,
+  type WebhookCall,
+  type WebhookCaller,
+  type WebhookClientConfig,
+  type WebhookPost,
+  type WebhookReply,
+  type WebhookTransport,
+} from "../framework/webhook-caller.ts";
+import { resolveService } from "../shared/service-endpoint.ts";
+import { responseError } from "./response-error.ts";
+
+const DEFAULT_PORT = 443;
+
+export interface WebhookCallsOptions {
+  readonly objects: Objects;
+  readonly random: Random;
+  readonly clock: Clock;
+  /** Absent: the server has no network, and every call fails. */
+  readonly transport: WebhookTransport | undefined;
+}
+
+export function webhookCalls(options: WebhookCallsOptions): WebhookCaller {
+  return { call: (call) => callWebhook(options, call) };
+}
+
+async function callWebhook(options: WebhookCallsOptions, call: WebhookCall): Promise<Json> {
+  const target = targetOf(call.client);
+  const path = `${target.path}${call.sendsTimeout === true ? `?timeout=${goSeconds(call.timeoutMs)}` : ""}`;
+  let reply: WebhookReply;
+  try {
+    reply = await beforeDeadline(options.clock, call, (signal) => post(options, { ...target, path }, call, signal));
+  } catch (error) {
+    const message = error instanceof Error ? error.message : String(error);
+    throw new Error(`Post "${target.scheme}://${target.target}${path}": ${message}`, { cause: error });
+  }
+  return parsed(reply);
+}
+
+async function post(
+  { objects, random, transport }: WebhookCallsOptions,
+  { service, ...target }: Target,
+  { client, body, answerBytesMax = WEBHOOK_ANSWER_BYTES_MAX }: WebhookCall,
+  signal: AbortSignal,
+): Promise<WebhookReply> {
+  if (transport === undefined) throw new Error("dial tcp: this API server has no network; start it with a webhook transport");
+  const address = service === undefined ? undefined : await resolveService({ objects, random }, service);
+  const request: WebhookPost = {
+    ...target,
+    ...(address ?? { host: target.host, port: target.port }),
+    body: writeJson(body),
+    ...authoritiesOf(client),
+    answerBytesMax,
+    signal,
+  };
+  return transport.post(request);
+}
+
+function authoritiesOf({ caBundle = "" }: WebhookClientConfig): Pick<WebhookPost, "authorities"> {
+  return caBundle === "" ? {} : { authorities: new TextDecoder().decode(decodeBase64(caBundle)) };
+}
+
+interface Target extends Pick<WebhookPost, "target" | "scheme" | "host" | "port" | "serverName" | "path"> {
+  readonly service?: { readonly namespace: string; readonly name: string; readonly port: number };
+}
+
+/** Throws upstream's error for a configuration that cannot be called. */
+function targetOf({ url, service }: WebhookClientConfig): Target {
+  if (service !== undefined) {
+    const { namespace, name, path = "", port = DEFAULT_PORT } = service;
+    const serverName = `${name}.${namespace}.svc`;
+    const at = { host: serverName, port, serverName, target: `${serverName}:${port}` };
+    return { scheme: "https", ...at, path: cleanPath(path), service: { namespace, name, port } };
+  }
+  if (url === undefined || url === "") throw new Error("webhook configuration must have either service or URL");
+  if (!URL.canParse(url)) throw new Error(`Unparsable URL: parse "${url}": invalid URI for request`);
+  const { protocol, hostname, host, port, pathname } = new URL(url);
+  const name = hostname.startsWith("[") ? hostname.slice(1, -1) : hostname;
+  const number = Number(port) || DEFAULT_PORT;
+  // The port of the URL is shown as it was written: the parser drops the default one.
+  const written = port === "" && /^[a-z]+:\/\/[^/]*:443(\/|$)/i.test(url) ? `${host}:${DEFAULT_PORT}` : host;
+  const scheme = protocol === "http:" ? "http" : "https";
+  return { scheme, host: name, port: number, serverName: name, target: written, path: cleanPath(pathname) };
+}
+
+/** As Go's path.Join: no empty segments, no "." and "..", no slash at the end. */
+function cleanPath(path: string): string {
+  const kept: string[] = [];
+  for (const segment of path.split("/")) {
+    if (segment === "..") kept.pop();
+    else if (segment !== "" && segment !== ".") kept.push(segment);
+  }
+  return `/${kept.join("/")}`;
+}
+
+/** Whole seconds, rounded up, in Go's notation. */
+function goSeconds(durationMs: number): string {
+  const seconds = Math.ceil(durationMs / 1_000);
+  return seconds < 60 ? `${seconds}s` : `${Math.floor(seconds / 60)}m${seconds % 60}s`;
+}
+
+/** Go's error for a call whose time has run out. */
+const DEADLINE_EXCEEDED = "context deadline exceeded";
+const CANCELED = "context canceled";
+
+/** Aborts `work` at the timeout, or when the caller disconnects, and rejects then even if `work` does not react. */
+async function beforeDeadline<T>(clock: Clock, { timeoutMs, signal }: WebhookCall, work: (signal: AbortSignal) => Promise<T>): Promise<T> {
+  const stop = new AbortController();
+  const done = new AbortController();
+  const ended = new Promise<never>((_resolve, reject) => {
+    const end = (message: string): void => {
+      const error = new Error(message);
+      reject(error);
+      stop.abort(error);
+    };
+    if (signal?.aborted === true) return end(CANCELED);
+    clock.sleep(timeoutMs, done.signal).then(
+      () => end(DEADLINE_EXCEEDED),
+      () => undefined,
+    );
+    if (signal !== undefined)
+      onAbort(
+        done.signal,
+        onAbort(signal, () => end(CANCELED)),
+      );
+  });
+  ended.catch(() => undefined);
+  try {
+    return await Promise.race([ended, work(stop.signal)]);
+  } finally {
+    done.abort();
+  }
+}
+
+function parsed(reply: WebhookReply): Json {
+  const { code, contentType, body } = reply;
+  if (code < 200 || code > 206) throw responseError(reply);
+  if (body.length === 0) {
+    throw new Error(
+      `0-length response with status code: ${code} and content type: ${contentType === "" ? "application/json" : contentType}`,
+    );
+  }
+  try {
+    return parseJson(body, { duplicates: false }).value;
+  } catch (error) {
+    throw new Error(`couldn't get version/kind; json parse error: ${(error as Error).message}`, { cause: error });
+  }
+}
