@@ -8,8 +8,9 @@
  * (addresses, other objects, time): apiserver/resources/<kind>.
  */
 import type { IgnoredFields } from "./apply/ignored-fields.ts";
+import type { Decoded } from "./codec/decode.ts";
 import type { FieldError } from "./field-error.ts";
-import type { GroupVersion, GroupVersionKind, JsonObject, KubeObject } from "./object.ts";
+import type { GroupVersion, GroupVersionKind, Json, JsonObject, KubeObject } from "./object.ts";
 
 export type Verb = "create" | "delete" | "deletecollection" | "get" | "list" | "patch" | "update" | "watch";
 
@@ -31,6 +32,21 @@ export interface Resource<T extends KubeObject = KubeObject> {
    * the storage version; absent: they differ in the name only.
    */
   readonly olderStorage?: readonly { readonly version: string; readonly upgrade?: (object: JsonObject) => JsonObject }[];
+  /** The kind of its lists. Default: the kind with the suffix "List". */
+  readonly listKind?: string;
+  /**
+   * Present if values may be stored in several versions, and each version has functions of its own (custom resources): then every function
+   * of the resource works on the version of the request instead of the storage version, and objects are converted only where they are
+   * read and stored.
+   */
+  readonly conversion?: Conversion;
+  /**
+   * True if stored values depend on a schema that can change while they stay (custom resources): a value is decoded and defaulted in its own
+   * version when it is read.
+   */
+  readonly completesStored?: true;
+  /** False: it has no protobuf form and no strategic merge (custom resources). Default: true. */
+  readonly isTyped?: false;
   /** False: a review that is never stored (SubjectAccessReview); apiserver/resources/<kind> handles its create. */
   readonly stored: boolean;
   /** Maximum body size of a kind that is not stored. Default: apiserver/limits/body-limits.ts. */
@@ -59,6 +75,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
    * `isPending` is true while it must stay.
    */
   readonly deletion?: { begin(object: T): T; isPending(object: T): boolean };
+  /** Called when a deletion is requested the first time: adds finalizers and the status that clients see meanwhile. */
+  beginDeletion?(object: T, nowMs: number): T;
   /** False: no state follows from this kind and timers write it (Lease, Event), so the record of causes leaves it out. Default: true. */
   readonly recordsCauses?: false;
   /** Time to live of objects of this kind, counted from their last write (Event). */
@@ -82,6 +100,8 @@ export interface Resource<T extends KubeObject = KubeObject> {
   readonly checksMetadataLast?: true;
   /** Builds a name from `generateName`. Default: with a suffix of five random characters. */
   generatedName?(generateName: string): string;
+  /** Returns why no object may be created now; undefined if it may. */
+  refusesCreation?(): string | undefined;
   /** Returns why this object may not be deleted by name; undefined if it may. */
   refusesDeletion?(object: T): string | undefined;
   /** Name rule: returns messages, none for a valid name. Default: a DNS subdomain. */
@@ -122,12 +142,38 @@ export interface WriteContext {
 /** Field selectors by path, with a getter of the value. Declared as a method's type, so that a Resource<Pod> is also a Resource. */
 export type SelectableFields<T extends KubeObject> = Readonly<Record<string, { read(object: T): string }["read"]>>;
 
+/** Converts objects between the versions of a kind. */
+export interface Conversion {
+  /**
+   * The objects, which are in any version of the kind, in the given version; in their order. A promise only where another program
+   * converts. Throws or rejects with a StatusError.
+   */
+  convert(objects: readonly KubeObject[], toVersion: string): readonly KubeObject[] | Promise<readonly KubeObject[]>;
+}
+
+/** The published form of a type, for OpenAPI documents. */
+export interface PublishedType {
+  readonly definition: JsonObject;
+  /** OpenAPI names of the types that it references. */
+  readonly references: readonly string[];
+}
+
 /** One group and version under which a kind is served. */
 export interface ServedVersion<T extends KubeObject = KubeObject> extends GroupVersion {
   /** The OpenAPI name of its type: "io.k8s.api.apps.v1.Deployment". */
   readonly schema: string;
   /** Deprecation warning for every request to this version. */
   readonly deprecation?: string;
+  /** Values may be stored in this version, but no path serves it. */
+  readonly isHidden?: true;
+  /** What differs in this version from the other members of the resource. */
+  readonly own?: Partial<Resource<T>>;
+  /** Decodes parsed JSON. Throws a DecodeError or StatusError. Default: by the schema. */
+  decode?(value: Json): Decoded;
+  /** Decodes a stored value; repairs what it can instead of failing. Default: `decode`. */
+  decodeStored?(value: Json): Decoded;
+  /** Its OpenAPI definition. Default: derived from the schema. */
+  published?(dialect: "v2" | "v3"): PublishedType;
   /** Sets defaults. Called after decoding, and again after mutating admission. */
   defaults?(object: KubeObject): KubeObject;
   /** Absent: it is the storage version, or differs from it in the name only. */

@@ -16,6 +16,7 @@ export interface Endpoint {
   readonly schema: ObjectSchema;
   /** Shared by all endpoints of a resource. Never used if the resource is not stored. */
   readonly storage: ResourceStorage;
+  readonly schemas: SchemaSet;
   /** How objects are encoded in this version. */
   readonly format: ObjectEncoding;
   readonly listKind: string;
@@ -27,6 +28,11 @@ export interface Endpoints {
   /** `schemas`: default: the server's. */
   add(resource: Resource, schemas?: SchemaSet): void;
   remove(resource: Resource): void;
+  /**
+   * Serves `next` instead of `previous` from now on. Requests in progress finish with the previous definition; watches of it end soon, and
+   * clients resume them with the next one.
+   */
+  replace(previous: Resource, next: Resource, schemas: SchemaSet): void;
   find(group: string, version: string, plural: string): Endpoint | undefined;
   /** False after the resource was removed, also if another of the same name was added since. */
   serves(endpoint: Endpoint): boolean;

@@ -9,7 +9,7 @@ import { writeYaml } from "../../api/machinery/codec/yaml/write.ts";
 import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Column } from "../../api/machinery/resource.ts";
 import type { ObjectSchema, SchemaSet } from "../../api/machinery/schema.ts";
-import { internalError } from "../../api/machinery/status-error.ts";
+import { internalError, StatusError } from "../../api/machinery/status-error.ts";
 import { partialObjectMetadata, tableHead, tableOf, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
@@ -17,6 +17,7 @@ import { prettyJson } from "../shared/pretty-json.ts";
 import type { WatchEvent } from "../framework/watch.ts";
 import type { AnswerForm } from "./negotiation.ts";
 import { eventBytes, listMetaOf, listPieces, objectPieces } from "./wire-bytes.ts";
+import { workingForm } from "../framework/storage/prepared-objects.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 
 const encoder = new TextEncoder();
@@ -147,8 +148,8 @@ export class Encoder {
   #tableOf(endpoint: Endpoint, object: StoredObject): JsonObject {
     const options = { ...this.#tableOptions(endpoint), hasHeaders: !this.#hasSentHeaders };
     this.#hasSentHeaders = true;
-    const row = { ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) };
-    return { ...tableHead(object.object, options), rows: [row] };
+    const shown = workingForm(endpoint, object);
+    return { ...tableHead(shown, options), rows: [{ ...tableRow(shown, options), ...this.#rowObject(endpoint, object) }] };
   }
 
   #listValue(endpoint: Endpoint, list: ObjectList): JsonObject {
@@ -158,7 +159,7 @@ export class Encoder {
       const options = { ...this.#tableOptions(endpoint), list: metadata };
       const { tableOrder } = endpoint.resource;
       const objects = tableOrder === undefined ? list.objects : list.objects.toSorted((a, b) => tableOrder(a.object, b.object));
-      const rows = objects.map((object) => ({ ...tableRow(object.object, options), ...this.#rowObject(endpoint, object) }));
+      const rows = objects.map((object) => ({ ...tableRow(workingForm(endpoint, object), options), ...this.#rowObject(endpoint, object) }));
       return { ...tableHead(undefined, options), rows };
     }
     const objects = list.objects.map((object) => withManagedFields(endpoint, object));
@@ -196,13 +197,16 @@ export class Encoder {
   }
 
   #schemaOf(endpoint: Endpoint): ObjectSchema {
-    const { as } = this.#options.form;
-    return as === "object" ? endpoint.schema : this.#named(`${META}.${as}`);
+    const { as, mediaType } = this.#options.form;
+    if (as !== "object") return this.#named(`${META}.${as}`);
+    return mediaType === PROTOBUF_TYPE ? typedSchema(endpoint) : endpoint.schema;
   }
 
-  #listSchemaOf({ served }: Endpoint): ObjectSchema {
-    const { as } = this.#options.form;
-    if (as === "object") return this.#named(`${served.schema}List`);
+  #listSchemaOf(endpoint: Endpoint): ObjectSchema {
+    const { as, mediaType } = this.#options.form;
+    // Only protobuf needs the type.
+    if (as === "object" && mediaType !== PROTOBUF_TYPE) return endpoint.schema;
+    if (as === "object") return this.#named(`${typedSchema(endpoint).name}List`);
     return this.#named(as === "Table" ? `${META}.Table` : `${META}.PartialObjectMetadataList`);
   }
 
@@ -212,6 +216,15 @@ export class Encoder {
     return schema;
   }
 }
+
+/** Upstream's answer to a request for protobuf of a kind without it. */
+function typedSchema({ resource, schema }: Endpoint): ObjectSchema {
+  if (resource.isTyped !== false) return schema;
+  throw new StatusError("NotAcceptable", NO_PROTOBUF);
+}
+
+const NO_PROTOBUF =
+  "object *unstructured.Unstructured does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message";
 
 function isLong({ objects }: ObjectList): boolean {
   if (objects.length > INDENTED_ITEMS_MAX) return true;

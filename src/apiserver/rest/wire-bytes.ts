@@ -12,7 +12,7 @@ const converted = new WeakMap<StoredObject, Map<string, Uint8Array>>();
 
 /** Everything after the head (ObjectFormat.headAt). */
 function tailOf({ served, format }: Endpoint, object: StoredObject): Uint8Array {
-  if (served.fromStorage === undefined) return object.bytes().subarray(format.headLength);
+  if (object.isStoredIn(served)) return object.bytes().subarray(format.headLength);
   const known = converted.get(object)?.get(format.apiVersion);
   if (known !== undefined) return known;
   const tail = format.write(object.in(served), object.managed().text()).subarray(format.headLength);

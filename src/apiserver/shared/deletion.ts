@@ -24,12 +24,16 @@ export function planDeletion(resource: Resource, object: KubeObject, options: De
   if (object.metadata.deletionTimestamp !== undefined && resource.deletion?.isPending(object) === true) return { outcome: "wait" };
   const graceful = planGrace(resource, object, options, nowMs);
   if (graceful === "pending") return { outcome: "wait" };
-  const finalized = withFinalizers(resource, graceful ?? object, options);
+  const finalized = begun(resource, withFinalizers(resource, graceful ?? object, options), nowMs);
   if (graceful !== undefined) return { outcome: "write", object: finalized };
   const mustStay = (finalized.metadata.finalizers ?? []).length > 0 || resource.deletion?.isPending(finalized) === true;
   if (!mustStay) return { outcome: "remove", object: finalized };
   const terminating = markedAsTerminating(resource, finalized, nowMs);
   return terminating === object ? { outcome: "wait" } : { outcome: "write", object: terminating };
+}
+
+function begun(resource: Resource, object: KubeObject, nowMs: number): KubeObject {
+  return object.metadata.deletionTimestamp === undefined ? (resource.beginDeletion?.(object, nowMs) ?? object) : object;
 }
 
 /** True if nothing blocks the removal of a terminating object: no finalizer, no grace period, no condition of its kind. */
@@ -76,14 +80,16 @@ function shorten(
 }
 
 function markedAsTerminating(resource: Resource, object: KubeObject, nowMs: number): KubeObject {
-  const begun = resource.deletion?.begin(object) ?? object;
-  if (begun.metadata.deletionTimestamp !== undefined && begun.metadata.deletionGracePeriodSeconds === 0) return begun;
-  const { generation, deletionTimestamp } = begun.metadata;
-  return withMetadata(begun, {
+  const marked = resource.deletion?.begin(object) ?? object;
+  if (marked.metadata.deletionTimestamp !== undefined && marked.metadata.deletionGracePeriodSeconds === 0) return marked;
+  const { generation, deletionTimestamp } = marked.metadata;
+  // Upstream marks kinds with a deletion of their own in another place, without a grace period.
+  const hasOwn = resource.deletion !== undefined || resource.beginDeletion !== undefined;
+  const isNext = generation !== undefined && deletionTimestamp === undefined && resource.beginDeletion === undefined;
+  return withMetadata(marked, {
     deletionTimestamp: deletionTimestamp ?? formatTime(nowMs),
-    // A namespace shows no grace period, as upstream.
-    ...(resource.deletion === undefined ? { deletionGracePeriodSeconds: 0 } : {}),
-    ...(generation === undefined || deletionTimestamp !== undefined ? {} : { generation: generation + 1 }),
+    ...(hasOwn ? {} : { deletionGracePeriodSeconds: 0 }),
+    ...(isNext ? { generation: generation + 1 } : {}),
   });
 }
 

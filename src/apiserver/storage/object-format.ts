@@ -27,6 +27,8 @@ export interface ObjectFormatOptions {
   readonly kind: string;
   /** Reads values of another layout. Default: as JSON of the same version. */
   readonly readForeign?: ForeignReader | undefined;
+  /** True if objects keep their own version, whatever `apiVersion` says. */
+  readonly keepsVersion?: boolean;
 }
 
 export class ObjectFormat {
@@ -36,13 +38,19 @@ export class ObjectFormat {
   /** All of it is ASCII, so this is also the number of bytes. */
   readonly headLength: number;
   readonly #readForeign: ForeignReader | undefined;
+  readonly #keepsVersion: boolean;
 
-  constructor({ apiVersion, kind, readForeign }: ObjectFormatOptions) {
+  constructor({ apiVersion, kind, readForeign, keepsVersion = false }: ObjectFormatOptions) {
     this.#readForeign = readForeign;
+    this.#keepsVersion = keepsVersion;
     this.apiVersion = apiVersion;
     this.kind = kind;
-    this.#head = `{"kind":${JSON.stringify(kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`;
+    this.#head = this.#headOf(apiVersion);
     this.headLength = this.#head.length;
+  }
+
+  #headOf(apiVersion: string): string {
+    return `{"kind":${JSON.stringify(this.kind)},"apiVersion":${JSON.stringify(apiVersion)},"metadata":{`;
   }
 
   /** The stored form: without resourceVersion. */
@@ -51,11 +59,12 @@ export class ObjectFormat {
   }
 
   writeText(object: KubeObject, managedFields: string): string {
-    const { kind: _kind, apiVersion: _apiVersion, metadata, ...rest } = object;
+    const { kind: _kind, apiVersion, metadata, ...rest } = object;
     // As Go's encoder: clients compare the raw text of some fields, such as the data of a ControllerRevision.
     const fields = escapeForPages(writeJson(rest));
     const owned = managedFields === "" ? "" : `,"managedFields":${managedFields}`;
-    return `${this.#head}${writeMetadata(metadata)}${owned}}${fields === "{}" ? "" : `,${fields.slice(1, -1)}`}}`;
+    const head = this.#keepsVersion && apiVersion !== this.apiVersion ? this.#headOf(apiVersion) : this.#head;
+    return `${head}${writeMetadata(metadata)}${owned}}${fields === "{}" ? "" : `,${fields.slice(1, -1)}`}}`;
   }
 
   /** Reads what `write` wrote; also other JSON with the same meaning, but slower. */
@@ -78,8 +87,12 @@ export class ObjectFormat {
 
   /** Other writers that have the same order of members end it with a line break. */
   #hasLayout(bytes: Uint8Array): boolean {
-    for (let index = 0; index < this.headLength; index++) if (bytes[index] !== this.#head.charCodeAt(index)) return false;
-    return bytes[bytes.length - 1] === CLOSE_BRACE;
+    return hasHead(bytes, this.#head);
+  }
+
+  /** True if `write` would begin and end these bytes of an object of this version in the same way. */
+  hasLayoutOf(apiVersion: string, bytes: Uint8Array): boolean {
+    return hasHead(bytes, apiVersion === this.apiVersion ? this.#head : this.#headOf(apiVersion));
   }
 
   /** The text before the bytes after `headLength` in a whole object. Revision 0: none (a dry run). */
@@ -91,6 +104,11 @@ export class ObjectFormat {
   itemHeadAt(revision: number): string {
     return revision === 0 ? `{"metadata":{` : `{"metadata":{"resourceVersion":"${revision}",`;
   }
+}
+
+function hasHead(bytes: Uint8Array, head: string): boolean {
+  for (let index = 0; index < head.length; index++) if (bytes[index] !== head.charCodeAt(index)) return false;
+  return bytes[bytes.length - 1] === CLOSE_BRACE;
 }
 
 /** The inside of the braces. resourceVersion is not stored: it is the revision of the write. */

@@ -17,6 +17,7 @@ import { isStoreError } from "../../store/store-error.ts";
 import type { ForeignReader } from "./foreign-value.ts";
 import { rangeOf, WatchedCache } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
+import { storedCompleter } from "./stored-completer.ts";
 import { namespacePrefix, objectKey, objectName, type ObjectName } from "../framework/storage/object-key.ts";
 import { translated } from "../framework/storage/store-failure.ts";
 import type { ResourceStorage, Snapshot, StoredObject, WriteOptions, WriteResult } from "../framework/storage/storage.ts";
@@ -51,8 +52,9 @@ export class CachedResourceStorage implements ResourceStorage {
     this.prefix = storagePrefix(this.name);
     this.store = store;
     this.#clock = clock;
-    const format = new ObjectFormat({ apiVersion: apiVersionOf(resource.storage), kind: resource.kind, readForeign });
-    this.family = new ObjectFamily(format, { freezes });
+    const keepsVersion = resource.completesStored === true;
+    const format = new ObjectFormat({ apiVersion: apiVersionOf(resource.storage), kind: resource.kind, readForeign, keepsVersion });
+    this.family = new ObjectFamily(format, { freezes, complete: keepsVersion ? storedCompleter(resource) : undefined });
     this.cache = new WatchedCache({ store, prefix: this.prefix, family: this.family, indexed: indexedReaders(resource), clock, log });
   }
 

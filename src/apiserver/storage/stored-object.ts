@@ -9,7 +9,7 @@ import { deepFreeze } from "../../base/deep.ts";
 import { jsonByteLength } from "../../base/json-size.ts";
 import { Lru } from "../../base/lru.ts";
 import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
-import type { KubeObject } from "../../api/machinery/object.ts";
+import { apiVersionOf, type KubeObject } from "../../api/machinery/object.ts";
 import type { ServedVersion } from "../../api/machinery/resource.ts";
 import type { Entry, Value } from "../../store/store.ts";
 import { StoreError } from "../../store/store-error.ts";
@@ -20,17 +20,31 @@ import type { ObjectFormat } from "./object-format.ts";
 /** Number of objects whose managedFields stay parsed: those that are written frequently (status, leases, labels). */
 const PARSED_MANAGED_FIELDS_MAX = 2_048;
 
+export interface FamilyOptions {
+  /** Freezes objects that are read: in tests and development, since freezing a Pod costs more than validating it. */
+  readonly freezes: boolean;
+  /** Completes an object as stored by the present schema of its version. Default: stored objects are complete. */
+  readonly complete?: ((object: KubeObject) => KubeObject) | undefined;
+}
+
 /** What all objects of one resource have in common. */
 export class ObjectFamily {
   readonly format: ObjectFormat;
-  /** Freezes objects that are read: in tests and development, since freezing a Pod costs more than validating it. */
   readonly freezes: boolean;
+  readonly complete: FamilyOptions["complete"];
   readonly managed = new Lru<StoredObject, ManagedFields>({ max: PARSED_MANAGED_FIELDS_MAX });
 
-  constructor(format: ObjectFormat, options: { readonly freezes: boolean }) {
+  constructor(format: ObjectFormat, { freezes, complete }: FamilyOptions) {
     this.format = format;
-    this.freezes = options.freezes;
+    this.freezes = freezes;
+    this.complete = complete;
   }
+}
+
+/** A value as stored, before it is completed on first use. */
+interface IncompleteValue {
+  readonly key: string;
+  readonly bytes: Uint8Array;
 }
 
 export class SharedObject implements StoredObject {
@@ -44,6 +58,8 @@ export class SharedObject implements StoredObject {
   #managed: ManagedFields | undefined;
   /** This object in other versions than the stored one. */
   #forms: Map<ServedVersion, KubeObject> | undefined;
+  #incomplete: IncompleteValue | undefined;
+  #isOutdated = false;
 
   private constructor(family: ObjectFamily, revision: number) {
     this.#family = family;
@@ -60,25 +76,50 @@ export class SharedObject implements StoredObject {
     return made;
   }
 
-  static fromBytes(family: ObjectFamily, bytes: Uint8Array, revision: number): SharedObject {
+  static fromBytes(family: ObjectFamily, bytes: Uint8Array, revision: number, key = ""): SharedObject {
     const made = new SharedObject(family, revision);
-    made.#bytes = family.format.normalise(bytes);
+    if (family.complete === undefined) made.#bytes = family.format.normalise(bytes);
+    else made.#incomplete = { key, bytes };
     return made;
   }
 
   /** The value of a key in the store: an object of this process, or bytes. */
   static of(family: ObjectFamily, { key, value, revision }: Pick<Entry, "key" | "value" | "revision">): SharedObject {
-    if (value.memo instanceof SharedObject) {
+    // A definition may have been replaced since: then its family is another one, too.
+    if (value.memo instanceof SharedObject && value.memo.#family === family) {
       value.memo.arriveAt(revision);
       return value.memo;
     }
     try {
-      return SharedObject.fromBytes(family, value.bytes(), revision);
+      return SharedObject.fromBytes(family, value.bytes(), revision, key);
     } catch (error) {
-      if (error instanceof StoreError) throw error;
-      const why = error instanceof Error ? error.message : String(error);
-      throw new StoreError("Damaged", `Cannot read the value of ${key} at revision ${revision}: ${why}`, { cause: error });
+      throw damaged(key, revision, error);
     }
+  }
+
+  /** Decodes and defaults a value that may have been written in another version, or with another schema. */
+  #complete({ key, bytes }: IncompleteValue): void {
+    const { format, complete } = this.#family;
+    try {
+      const { object, managedFields } = format.read(bytes);
+      const completed = complete?.(object) ?? object;
+      const isSame = completed === object && format.hasLayoutOf(object.apiVersion, bytes);
+      this.#isOutdated = !isSame || object.apiVersion !== format.apiVersion;
+      this.#bytes = isSame ? bytes : format.write(completed, managedFields);
+      this.#object = this.#finish(completed);
+      this.#incomplete = undefined;
+    } catch (error) {
+      throw damaged(key, this.#revision, error);
+    }
+  }
+
+  #completed(): void {
+    if (this.#incomplete !== undefined) this.#complete(this.#incomplete);
+  }
+
+  get isOutdated(): boolean {
+    this.#completed();
+    return this.#isOutdated;
   }
 
   /** The same content at another revision: the last state of a deleted object. */
@@ -87,6 +128,8 @@ export class SharedObject implements StoredObject {
     made.#bytes = this.#bytes;
     made.#object = this.#object;
     made.#managed = this.#managed;
+    made.#incomplete = this.#incomplete;
+    if (this.#forms !== undefined) made.#forms = new Map(this.#forms);
     made.arriveAt(revision);
     return made;
   }
@@ -99,29 +142,45 @@ export class SharedObject implements StoredObject {
   arriveAt(revision: number): void {
     if (this.#revision === revision) return;
     this.#revision = revision;
-    this.#forms = undefined;
+    for (const [version, form] of this.#forms ?? []) this.#forms?.set(version, this.#finish(form));
     if (this.#object !== undefined) this.#object = this.#finish(this.#object);
   }
 
   /** Frozen by type, and in tests and development in fact. In the storage version. */
   get object(): KubeObject {
+    this.#completed();
     this.#object ??= this.#finish(this.#family.format.read(this.bytes()).object);
     return this.#object;
   }
 
   /** This object in a served version. */
   in(version: ServedVersion): KubeObject {
-    if (version.fromStorage === undefined) return this.object;
+    if (this.isStoredIn(version)) return this.object;
     const known = this.#forms?.get(version);
     if (known !== undefined) return known;
-    const form = this.#finish(version.fromStorage(this.object));
+    if (version.fromStorage === undefined) throw new Error(`The object is not prepared for ${apiVersionOf(version)}`);
+    return this.keepForm(version, version.fromStorage(this.object));
+  }
+
+  isStoredIn(version: ServedVersion): boolean {
+    if (this.#family.complete === undefined) return version.fromStorage === undefined;
+    return this.object.apiVersion === apiVersionOf(version);
+  }
+
+  isPreparedFor(version: ServedVersion): boolean {
+    return version.fromStorage !== undefined || this.isStoredIn(version) || this.#forms?.has(version) === true;
+  }
+
+  keepForm(version: ServedVersion, form: KubeObject): KubeObject {
+    const finished = this.#finish(form);
     this.#forms ??= new Map();
-    this.#forms.set(version, form);
-    return form;
+    this.#forms.set(version, finished);
+    return finished;
   }
 
   managed(): ManagedFields {
     if (this.#managed !== undefined) return this.#managed;
+    this.#completed();
     const known = this.#family.managed.get(this);
     if (known !== undefined) return known;
     const text = this.#family.format.read(this.bytes()).managedFields;
@@ -132,6 +191,7 @@ export class SharedObject implements StoredObject {
 
   /** The stored form. */
   bytes(): Uint8Array {
+    this.#completed();
     if (this.#bytes === undefined) {
       this.#bytes = this.#family.format.write(this.#object as KubeObject, (this.#managed as ManagedFields).text());
       this.#managed = undefined; // From now on it can be read from the bytes.
@@ -157,4 +217,10 @@ export class SharedObject implements StoredObject {
       this.#revision === 0 ? object : { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } };
     return this.#family.freezes ? deepFreeze(finished) : finished;
   }
+}
+
+function damaged(key: string, revision: number, error: unknown): StoreError {
+  if (error instanceof StoreError) return error;
+  const why = error instanceof Error ? error.message : String(error);
+  return new StoreError("Damaged", `Cannot read the value of ${key} at revision ${revision}: ${why}`, { cause: error });
 }

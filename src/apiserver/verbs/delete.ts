@@ -10,6 +10,7 @@ import { decodeOptions } from "../write/decode-body.ts";
 import { deleteObject } from "../write/delete.ts";
 import type { DeleteOptions } from "../framework/storage/delete-options.ts";
 import { deleteOptionsErrors } from "../shared/deletion.ts";
+import { prepareObjects } from "../framework/storage/prepared-objects.ts";
 import { listObjects } from "./list.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { DeleteResult } from "../framework/storage/writes.ts";
@@ -27,6 +28,8 @@ export async function deleteOne(server: ServerContext, endpoint: Endpoint, reque
   await checkRefusal(endpoint, name);
   const result = await deleteObject(server, { endpoint, request, name, options });
   if (!result.removed || endpoint.resource.returnsDeletedObject === true) {
+    const preparing = prepareObjects(endpoint, [result.object]);
+    if (preparing !== undefined) await preparing;
     const isAccepted = !result.removed && options.orphanDependents === false;
     return { is: "object", code: isAccepted ? 202 : 200, endpoint, object: result.object };
   }

@@ -3,6 +3,7 @@ import { notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import { translated } from "../framework/storage/store-failure.ts";
+import { prepareObjects } from "../framework/storage/prepared-objects.ts";
 import { revisionOf, tooLargeRevision } from "./list-options.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 
@@ -13,6 +14,8 @@ export async function getObject(endpoint: Endpoint, request: ApiRequest): Promis
   const isCacheEnough = wanted !== undefined && (await reaches(endpoint, wanted));
   const object = isCacheEnough ? await endpoint.storage.getCached(name) : await endpoint.storage.get(name);
   if (object === undefined) throw notFound(endpoint.name, request.name);
+  const preparing = prepareObjects(endpoint, [object]);
+  if (preparing !== undefined) await preparing;
   return object;
 }
 

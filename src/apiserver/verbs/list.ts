@@ -9,6 +9,7 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import { statusOfFailure, translated } from "../framework/storage/store-failure.ts";
+import { prepareObjects } from "../framework/storage/prepared-objects.ts";
 import { selectionOf, type Selection } from "../watch/selection.ts";
 import { readContinueToken, writeContinueToken, type ContinueToken } from "./continue-token.ts";
 import { checkListOptions, revisionOf, tooLargeRevision } from "./list-options.ts";
@@ -27,7 +28,16 @@ export async function listObjects(endpoint: Endpoint, request: ApiRequest): Prom
     throw new StatusError("BadRequest", "specifying resource version is not allowed when using continue");
   }
   const snapshot = await snapshotOf(endpoint, request, token);
+  // Selectors apply to the objects in the version of the request, so all of them are converted.
+  const preparing = prepareObjects(endpoint, objectsIn(endpoint, snapshot, request));
+  if (preparing !== undefined) await preparing;
   return pageOf(endpoint.storage, selection, { snapshot, token, limit: limitOf(options, token) });
+}
+
+/** Those of the namespace; none for kinds that need no conversion. */
+function* objectsIn({ resource, storage }: Endpoint, { objects }: ListSnapshot, { namespace }: ApiRequest): Iterable<StoredObject> {
+  if (resource.conversion === undefined) return;
+  for (const [, object] of objects.entries(storage.rangeOf(namespace))) yield object;
 }
 
 /** The objects at one revision. */

@@ -21,6 +21,7 @@ import { updateObject } from "../write/update.ts";
 import { checkWriteOptions } from "../write/write-options.ts";
 import { getObject } from "./get.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
+import { workingForm } from "../framework/storage/prepared-objects.ts";
 import { checkUid } from "../framework/storage/preconditions.ts";
 
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
@@ -41,7 +42,7 @@ type Scale = KubeObject & {
 
 export async function handleScale(server: ServerContext, call: ScaleCall): Promise<Outcome> {
   const { endpoint, request, subresource } = call;
-  if (request.verb === "get") return scaleOutcome(subresource, await getObject(endpoint, request));
+  if (request.verb === "get") return scaleOutcome(call, await getObject(endpoint, request));
   const wanted = scaleReader(server, call);
   const { object } = await updateObject(server, {
     endpoint,
@@ -59,7 +60,7 @@ export async function handleScale(server: ServerContext, call: ScaleCall): Promi
     },
     createsIfAbsent: false,
   });
-  return scaleOutcome(subresource, object);
+  return scaleOutcome(call, object);
 }
 
 /** A write through scale must leave a valid object, too. */
@@ -95,10 +96,10 @@ function scaleReader(server: ServerContext, call: ScaleCall): (current: StoredOb
     };
   }
   const patch = readPatch(request.body);
-  checkPatchOptions(patch, request);
+  checkPatchOptions(patch, request, call.endpoint);
   if (patch.type === "apply") return (current) => applied(server, call, { schema, current, configuration: configurationOf(patch.value) });
   return (current) => {
-    const shown = scaleOf(call.subresource, current) as JsonObject;
+    const shown = scaleOf(call, current) as JsonObject;
     const changed = patchValue(patch, shown, schema);
     const scale = decodePatchedValue({ schema, kind: SCALE.kind }, request, patch, { shown, changed }) as Scale;
     checkName(scale, request.name);
@@ -116,7 +117,7 @@ function tracked(server: ServerContext, call: ScaleCall, { schema, current, scal
   const scaled = scaledObject(call);
   const owners = trackUpdate({
     schema,
-    previous: scaleOf(call.subresource, current),
+    previous: scaleOf(call, current),
     previousManaged: ownersOfScale(current.managed(), scaled),
     next: scale,
     writer: scaleWriter(server, call),
@@ -133,7 +134,7 @@ function applied(
   const scaled = scaledObject(call);
   const { object, managed } = applyConfiguration({
     schema,
-    live: scaleOf(call.subresource, current),
+    live: scaleOf(call, current),
     liveManaged: ownersOfScale(current.managed(), scaled),
     applied: configuration,
     force: call.request.options.force ?? false,
@@ -164,8 +165,8 @@ function checkScale({ name }: ApiRequest, { spec }: Scale): void {
   throw invalidObject(SCALE, name, [invalid("spec.replicas", replicas, "must be greater than or equal to 0")]);
 }
 
-function scaleOutcome(subresource: ScaleSubresource, object: StoredObject): Outcome {
-  const value = scaleOf(subresource, object);
+function scaleOutcome(call: ScaleCall, object: StoredObject): Outcome {
+  const value = scaleOf(call, object);
   return { is: "value", code: 200, schema: SCALE_SCHEMA, value, columns: COLUMNS };
 }
 
@@ -176,8 +177,9 @@ const COLUMNS: readonly Column<Scale>[] = [
   ageColumn,
 ];
 
-function scaleOf({ read }: ScaleSubresource, { object }: StoredObject) {
-  const { specReplicas, statusReplicas, selector } = read(object);
+function scaleOf({ endpoint, subresource }: ScaleCall, stored: StoredObject) {
+  const object = workingForm(endpoint, stored);
+  const { specReplicas, statusReplicas, selector } = subresource.read(object);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
   return {
     kind: "Scale",

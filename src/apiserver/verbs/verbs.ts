@@ -29,6 +29,8 @@ import { methodNotAllowed } from "./method-not-allowed.ts";
 import { handleScale } from "./scale.ts";
 import { getUnstored, listUnstored } from "./unstored.ts";
 import { watchObjects } from "./watch.ts";
+import { prepareObjects } from "../framework/storage/prepared-objects.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
 import type { NextObject } from "../framework/storage/writes.ts";
 
 export class Verbs {
@@ -51,7 +53,7 @@ export class Verbs {
     switch (request.verb) {
       case "get":
         if (!endpoint.resource.stored) return getUnstored(this.#server, endpoint, request);
-        return { is: "object", code: 200, endpoint, object: await getObject(endpoint, request) };
+        return objectOutcome(endpoint, await getObject(endpoint, request));
       case "list":
         if (!endpoint.resource.stored) return listUnstored(this.#server, endpoint, request);
         return { is: "list", endpoint, list: await listObjects(endpoint, request) };
@@ -75,7 +77,7 @@ export class Verbs {
     const sent = placed(endpoint, request, decode(endpoint, request));
     if (yieldLoopOf(request) !== undefined) await yieldLoop(request);
     if (!endpoint.resource.stored) return this.#answer(endpoint, request, withoutSystemFields(sent.object));
-    return { is: "object", code: 201, endpoint, object: await createObject(this.#server, { endpoint, request }, sent) };
+    return objectOutcome(endpoint, await createObject(this.#server, { endpoint, request }, sent), 201);
   }
 
   /** A create of a kind that is answered and not stored. */
@@ -100,12 +102,12 @@ export class Verbs {
       next: () => ({ ...sent, resourceVersion }),
       createsIfAbsent: subresource === undefined && endpoint.resource.createOnUpdate,
     });
-    return { is: "object", code: created ? 201 : 200, endpoint, object: stored };
+    return objectOutcome(endpoint, stored, created ? 201 : 200);
   }
 
   async #patch(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
     const patch = readPatch(request.body);
-    checkPatchOptions(patch, request);
+    checkPatchOptions(patch, request, endpoint);
     const finish = (next: NextObject): NextObject => {
       const object = inNamespace(next.object, namespaceOf(endpoint, request));
       checkName(object, request.name);
@@ -121,7 +123,7 @@ export class Verbs {
       },
       createsIfAbsent: subresource === undefined && patch.type === "apply",
     });
-    return { is: "object", code: created ? 201 : 200, endpoint, object };
+    return objectOutcome(endpoint, object, created ? 201 : 200);
   }
 
   async #handleSubresource(endpoint: Endpoint, request: ApiRequest, subresource: Subresource | undefined): Promise<Outcome> {
@@ -135,7 +137,7 @@ export class Verbs {
       case "connection":
         return connect(this.#server, { endpoint, request, subresource });
       case "object":
-        if (request.verb === "get") return { is: "object", code: 200, endpoint, object: await getObject(endpoint, request) };
+        if (request.verb === "get") return objectOutcome(endpoint, await getObject(endpoint, request));
         return request.verb === "patch" ? this.#patch(endpoint, request, subresource) : this.#update(endpoint, request, subresource);
     }
   }
@@ -166,12 +168,19 @@ export class Verbs {
   }
 }
 
+/** In the version of the request. */
+async function objectOutcome(endpoint: Endpoint, object: StoredObject, code: 200 | 201 = 200): Promise<Outcome> {
+  const preparing = prepareObjects(endpoint, [object]);
+  if (preparing !== undefined) await preparing;
+  return { is: "object", code, endpoint, object };
+}
+
 type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
 
 function decode(endpoint: Endpoint, request: ApiRequest): SentObject {
   const { served, resource, schema } = endpoint;
   const kind = { group: served.group, version: served.version, kind: resource.kind };
-  return decodeBody({ kind, schema }, request.body, request);
+  return decodeBody({ kind, schema, decode: served.decode }, request.body, request);
 }
 
 /** In the namespace of the path, with its defaults. */

@@ -3,6 +3,7 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { translated } from "../framework/storage/store-failure.ts";
+import { prepareObjects } from "../framework/storage/prepared-objects.ts";
 import { ObjectWatch, type ObjectWatchOptions } from "../watch/object-watch.ts";
 import { selectionOf } from "../watch/selection.ts";
 import type { WatchRegistry } from "../watch/watch-registry.ts";
@@ -28,6 +29,7 @@ export async function watchObjects(
     ...beginning,
     marksInitialEnd: options.sendInitialEvents === true && options.allowWatchBookmarks === true,
     wantsBookmarks: options.allowWatchBookmarks === true,
+    prepare: (objects) => prepareObjects(endpoint, objects),
     onFailure: (error) => server.log.error("Unexpected error in a watch", { prefix: storage.prefix, error }),
   };
   return {

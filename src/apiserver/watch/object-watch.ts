@@ -3,11 +3,14 @@
  * reader's pace, then live changes. It switches from history to live in the event-loop tick in which it has caught up, so no event is lost,
  * duplicated or merged.
  */
-import { expired, type StatusError } from "../../api/machinery/status-error.ts";
+import { expired, isStatusError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { Change, Watch, WatchEnd } from "../../store/store.ts";
 import type { Selection } from "./selection.ts";
 import type { RunningWatch, WatchEvent, WatchReceiver } from "../framework/watch.ts";
 import type { CacheListener, ObjectChange, ResourceStorage, Snapshot, StoredObject, WatchScope } from "../framework/storage/storage.ts";
+
+/** Maximum number of live changes of one watch that wait for a conversion. */
+const WAITING_CHANGES_MAX = 1_000;
 
 export interface ObjectWatchOptions {
   readonly storage: ResourceStorage;
@@ -19,6 +22,8 @@ export interface ObjectWatchOptions {
   /** A bookmark after the initial objects marks them as complete. */
   readonly marksInitialEnd: boolean;
   readonly wantsBookmarks: boolean;
+  /** Converts objects to the version of the watch before they are used. Returns a promise only if there is something to wait for. */
+  prepare(objects: Iterable<StoredObject>): Promise<void> | undefined;
   /** Called when an event could not be encoded or delivered; the watch ends. */
   onFailure(error: unknown): void;
 }
@@ -35,6 +40,9 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   #history: Watch | undefined;
   /** A chunk of history is being delivered. */
   #isReplaying = false;
+  /** Live changes that wait for their conversion, in order. Absent: none wait. */
+  #converting: Promise<void> | undefined;
+  #waiting = 0;
 
   constructor(options: ObjectWatchOptions, receiver: WatchReceiver) {
     this.scope = options.selection.scope;
@@ -68,13 +76,13 @@ export class ObjectWatch implements RunningWatch, CacheListener {
       if (marksInitialEnd) await this.#give({ type: "BOOKMARK", revision: this.#options.after, initialEventsEnd: true });
       this.#catchUp();
     } catch (error) {
-      this.#fail(error);
+      this.#refuse(error);
     }
   }
 
   /** The watch's progress, for a receiver without a matching event for a while. */
   bookmark(revision: number): void {
-    if (!this.wantsBookmarks || this.#hasEnded) return;
+    if (!this.wantsBookmarks || this.#hasEnded || this.#converting !== undefined) return;
     this.#reached = Math.max(this.#reached, revision);
     this.#send({ type: "BOOKMARK", revision: this.#reached, initialEventsEnd: false });
   }
@@ -82,8 +90,41 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   changed(change: ObjectChange): void {
     if (change.revision <= this.#reached) return;
     this.#reached = change.revision;
-    const event = this.#eventOf(change);
+    const preparing = this.#options.prepare(objectsOf(change));
+    if (preparing === undefined && this.#converting === undefined) return this.#deliver(change);
+    this.#deliverLater(change, preparing);
+  }
+
+  #deliver(change: ObjectChange): void {
+    const event = this.#hasEnded ? undefined : this.#eventOf(change);
     if (event !== undefined) this.#send(event);
+  }
+
+  /** After all changes before it. A conversion that is slower than the writers ends the watch; its client resumes it. */
+  #deliverLater(change: ObjectChange, preparing: Promise<void> | undefined): void {
+    // Handled below, once it is this change's turn.
+    preparing?.catch(() => undefined);
+    if (++this.#waiting > WAITING_CHANGES_MAX) return this.stop();
+    const before = this.#converting ?? Promise.resolve();
+    const done = before
+      .then(() => preparing)
+      .then(
+        () => this.#deliver(change),
+        (error: unknown) => this.#refuse(error),
+      )
+      .finally(() => {
+        this.#waiting--;
+        if (this.#converting === done) this.#converting = undefined;
+      });
+    this.#converting = done;
+  }
+
+  /** Reports a failed conversion as the last event. */
+  #refuse(error: unknown): void {
+    if (this.#hasEnded) return;
+    if (isStatusError(error)) this.#send({ type: "ERROR", error });
+    else this.#options.onFailure(error);
+    this.stop();
   }
 
   /** Live: does not wait for the receiver. If it fails, now or later, only this watch ends. */
@@ -117,6 +158,8 @@ export class ObjectWatch implements RunningWatch, CacheListener {
   async #show(initial: Snapshot): Promise<void> {
     const { selection, storage } = this.#options;
     const { namespace } = this.scope;
+    const preparing = this.#options.prepare(valuesOf(initial.entries(storage.rangeOf(namespace))));
+    if (preparing !== undefined) await preparing;
     for (const [, object] of initial.entries(storage.rangeOf(namespace))) {
       if (this.#hasEnded) return;
       if (!selection.matches(object)) continue;
@@ -174,6 +217,9 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     const previous = change.previous === undefined ? undefined : storage.read(change.previous);
     const object = change.type === "put" ? storage.read(change) : (previous as StoredObject).at(change.revision);
     const past: ObjectChange = { type: change.type, namespace, name, revision: change.revision, object, previous, shared: new Map() };
+    const preparing = this.#options.prepare(objectsOf(past));
+    if (preparing !== undefined) await preparing.catch((error: unknown) => this.#refuse(error));
+    if (this.#hasEnded) return;
     this.#reached = change.revision;
     const event = this.#isInScope(past) ? this.#eventOf(past) : undefined;
     if (event !== undefined) await this.#give(event);
@@ -213,6 +259,15 @@ export class ObjectWatch implements RunningWatch, CacheListener {
     if (!matched) return undefined;
     return { type: "DELETED", object: change.type === "delete" ? object : lastSeen(change), shared };
   }
+}
+
+function* objectsOf({ object, previous }: ObjectChange): Iterable<StoredObject> {
+  yield object;
+  if (previous !== undefined) yield previous;
+}
+
+function* valuesOf(entries: Iterable<readonly [string, StoredObject]>): Iterable<StoredObject> {
+  for (const [, object] of entries) yield object;
 }
 
 /** An object that no longer matches the selector is sent in its previous state, at the revision at which it stopped matching. */

@@ -6,6 +6,7 @@ import type { SelectableFields } from "../../api/machinery/resource.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
+import { workingForm } from "../framework/storage/prepared-objects.ts";
 import type { StoredObject, WatchScope } from "../framework/storage/storage.ts";
 
 export interface Selection {
@@ -27,7 +28,7 @@ export function selectionOf(endpoint: Endpoint, request: ApiRequest): Selection 
   checkFields(endpoint, fields, readers);
   const scope = scopeOf(endpoint, request, fields);
   const isFiltered = !labels.isEverything || !fields.isEverything || request.name !== "";
-  return { scope, isFiltered, matches: matcherOf({ labels, fields, readers, name: request.name }) };
+  return { scope, isFiltered, matches: matcherOf({ endpoint, labels, fields, readers, name: request.name }) };
 }
 
 /** A cluster-scoped kind with declared selectable fields does not support metadata.namespace; as upstream. */
@@ -38,18 +39,21 @@ function readersOf({ served, resource }: Endpoint): SelectableFields<KubeObject>
 }
 
 function matcherOf({
+  endpoint,
   labels,
   fields,
   readers,
   name,
 }: {
+  readonly endpoint: Endpoint;
   readonly labels: LabelSelector;
   readonly fields: FieldSelector;
   readonly readers: SelectableFields<KubeObject>;
   readonly name: string;
 }): (object: StoredObject) => boolean {
   if (labels.isEverything && fields.isEverything && name === "") return () => true;
-  return ({ object }) => {
+  return (stored) => {
+    const object = workingForm(endpoint, stored);
     if (name !== "" && object.metadata.name !== name) return false;
     if (!labels.isEverything && !labels.matches(object.metadata.labels ?? {})) return false;
     return fields.isEverything || fields.matches((field) => readers[field]?.(object));

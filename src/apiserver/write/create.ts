@@ -6,7 +6,7 @@ import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fi
 import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { formatTime } from "../../api/machinery/time.ts";
-import { alreadyExists, conflict, StatusError } from "../../api/machinery/status-error.ts";
+import { alreadyExists, conflict, forbiddenError, StatusError } from "../../api/machinery/status-error.ts";
 import type { AdmissionRequest, Charge } from "../framework/admission.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import { NAMESPACES } from "../framework/access/request-path.ts";
@@ -19,6 +19,7 @@ import { generateName } from "../framework/storage/identifiers.ts";
 import { metadataForCreate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";
 import { validateCreate } from "./validation.ts";
+import { storageForm } from "../framework/storage/prepared-objects.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { NewObject } from "../framework/storage/writes.ts";
 import { ignoredFields } from "../framework/storage/ignored-fields.ts";
@@ -55,6 +56,8 @@ type Attempt =
 
 async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: ApiRequest, sent: NewObject): Promise<Attempt> {
   const { resource, served, storage } = endpoint;
+  const refusal = resource.refusesCreation?.();
+  if (refusal !== undefined) throw forbiddenError(endpoint.name, sent.object.metadata.name ?? "", refusal);
   const clean = withoutSystemFields(sent.object);
   const admission = admissionOf(endpoint, request, clean);
   const admitted = redefault(endpoint, clean, await server.admission.mutate(admission, clean));
@@ -79,7 +82,8 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     const object = allocation.object;
     if (!dryRun) rejectVersion(sent.object);
     charge = await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
-    const result = storage.newObject(object, managed);
+    const kept = storageForm(endpoint, object);
+    const result = storage.newObject(kept instanceof Promise ? await kept : kept, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
     request.context.signal?.throwIfAborted();
     const exists = { created: false, name: name.name, again: false } as const;
@@ -155,7 +159,7 @@ function claimFields(
     ...(sent === undefined ? {} : { sent }),
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
-    ...otherVersions(server, endpoint),
+    ...otherVersions(endpoint),
   });
 }
 

@@ -24,6 +24,7 @@ import {
   type KubeObject,
   type ManagedFieldsEntry,
 } from "../../api/machinery/object.ts";
+import type { ServedVersion } from "../../api/machinery/resource.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
@@ -36,6 +37,8 @@ export interface ExpectedType {
   /** Further accepted versions, which are not served. */
   readonly olderVersions?: readonly string[];
   readonly schema: ObjectSchema;
+  /** Decodes in place of the schema. */
+  readonly decode?: ServedVersion["decode"];
 }
 
 export interface SentObject {
@@ -109,8 +112,8 @@ interface Parsed {
 
 const NO_MISTAKES = () => [];
 
-function decodeObject({ schema, kind }: ExpectedType, object: JsonObject): Parsed {
-  const decoded = decodeAs({ schema, kind }, object, kind);
+function decodeObject({ schema, kind, decode }: ExpectedType, object: JsonObject): Parsed {
+  const decoded = decodeAs({ schema, kind, decode }, object, kind);
   return { object: decoded.object, mistakes: NO_MISTAKES };
 }
 
@@ -123,8 +126,16 @@ function decodeBytes(expected: ExpectedType, body: BytesBody, validation: FieldV
   return {
     object,
     clearsManagedFields: hasEmptyManagedFields(source.value),
-    mistakes: () => guidedMistakes(body) ?? mistakeSentences({ body: body.bytes, schema: expected.schema, ...source, unknownFields }),
+    mistakes: () => guidedMistakes(body) ?? mistakesOf(expected, body, source, unknownFields),
   };
+}
+
+/** A type with its own decoder finds unknown fields after all duplicates, as upstream. */
+function mistakesOf({ schema, decode }: ExpectedType, { bytes }: BytesBody, source: Source, unknownFields: readonly string[]) {
+  const { duplicates = [], ...rest } = source;
+  if (decode === undefined) return mistakeSentences({ body: bytes, schema, ...source, unknownFields });
+  const repeated = duplicates.map((path) => describeMistake({ what: "duplicate", path }));
+  return [...repeated, ...mistakeSentences({ body: bytes, schema, ...rest, unknownFields })];
 }
 
 /** A large body, which was parsed by its type. */
@@ -166,9 +177,13 @@ function fromProtobuf(expected: ExpectedType, bytes: Uint8Array): JsonObject {
   const envelope = openEnvelope(expected, bytes);
   const found = completeKind(envelope, expected.kind);
   checkKind(expected, found);
+  if (expected.decode !== undefined) throw cannotBeHandled(found, expected.kind.kind, NO_PROTOBUF);
   const object = decodeProtobuf(envelope.raw, expected.schema);
   return { ...object, apiVersion: apiVersionOf(found), kind: found.kind };
 }
+
+const NO_PROTOBUF =
+  "object *unstructured.Unstructured does not implement the protobuf marshalling interface and cannot be encoded to a protobuf message";
 
 function openEnvelope({ kind }: ExpectedType, bytes: Uint8Array): ReturnType<typeof decodeEnvelope> {
   try {
@@ -195,7 +210,7 @@ function decodeAs(
 ): { readonly object: JsonObject; readonly unknownFields: readonly string[] } {
   checkKind(expected, found);
   try {
-    const { object, unknownFields } = decodeBySchema(value ?? {}, expected.schema, literals);
+    const { object, unknownFields } = expected.decode?.(value ?? {}) ?? decodeBySchema(value ?? {}, expected.schema, literals);
     return { object: typed(object as JsonObject, found), unknownFields };
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;

@@ -4,6 +4,7 @@ import { conflict, notFound } from "../../api/machinery/status-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { isReadyForRemoval, planDeletion } from "../shared/deletion.ts";
+import { prepareObjects, storageForm } from "../framework/storage/prepared-objects.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { DeleteResult, ObjectDeletion } from "../framework/storage/writes.ts";
 import { checkPreconditions } from "../framework/storage/preconditions.ts";
@@ -29,6 +30,8 @@ async function tryToDelete(
 ): Promise<DeleteResult | { readonly found: StoredObject | undefined }> {
   const { resource, served, storage } = endpoint;
   checkPreconditions(endpoint, name.name, options, current);
+  const preparing = prepareObjects(endpoint, [current]);
+  if (preparing !== undefined) await preparing;
   const dryRun = (options.dryRun ?? []).length > 0;
   const charge = await server.admission.validate({
     operation: "DELETE",
@@ -44,7 +47,7 @@ async function tryToDelete(
   await charge.settle(false);
   const plan = planDeletion(resource, current.object, options, server.clock.now());
   if (plan.outcome === "wait") return { removed: false, object: current };
-  const last = plan.object === current.object ? current : changed(endpoint, plan.object, current);
+  const last = plan.object === current.object ? current : changed(endpoint, await storageForm(endpoint, plan.object), current);
   const isLast = plan.outcome === "remove" || isReadyForRemoval(resource, plan.object);
   if (dryRun) return { removed: isLast, object: last };
   const { signal } = request.context;

@@ -4,7 +4,6 @@ import type { Versions } from "../../api/machinery/apply/versions.ts";
 import { apiVersionOf, type KubeObject } from "../../api/machinery/object.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ApiRequest } from "../framework/request.ts";
-import type { ServerContext } from "../framework/server-context.ts";
 
 const MANAGER_LENGTH_MAX = 128;
 
@@ -23,7 +22,7 @@ function managerOf(fieldManager: string | undefined, userAgent: string): string 
 }
 
 /** managedFields refer to the version in which they were written; this converts between the versions of a kind. */
-export function otherVersions({ schemas }: Pick<ServerContext, "schemas">, { resource }: Endpoint): { readonly versions?: Versions } {
+export function otherVersions({ resource, schemas }: Endpoint): { readonly versions?: Versions } {
   if (resource.served.length === 1) return {};
   const servedIn = (apiVersion: string) => resource.served.find((served) => apiVersionOf(served) === apiVersion);
   return {

@@ -21,7 +21,7 @@ export function ownObject(server: ServerContext, endpoint: Endpoint, object: Kub
     next: object,
     writer: { manager: MANAGER, apiVersion, time: formatTime(server.clock.now()) },
     ignore: ignoredFields(endpoint, ""),
-    ...otherVersions(server, endpoint),
+    ...otherVersions(endpoint),
   });
   const { name } = object.metadata;
   const hasGeneration = resource.changesGeneration !== undefined;

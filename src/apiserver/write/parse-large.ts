@@ -30,7 +30,8 @@ export async function parseLarge(endpoint: Endpoint, request: ApiRequest): Promi
 }
 
 /** The type of the body, where it is that of the endpoint. */
-function guideOf({ resource, schema }: Endpoint, { verb, subresource }: ApiRequest): Schema | undefined {
+function guideOf({ resource, served, schema }: Endpoint, { verb, subresource }: ApiRequest): Schema | undefined {
+  if (served.decode !== undefined) return undefined;
   if (verb !== "create" && verb !== "update") return undefined;
   if (subresource === "") return schema;
   const written = Object.hasOwn(resource.subresources, subresource) ? resource.subresources[subresource] : undefined;

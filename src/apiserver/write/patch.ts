@@ -32,7 +32,7 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { PatchType } from "../../api/machinery/transport.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { fieldValidationOf } from "./decode-body.ts";
+import { fieldValidationOf, type ExpectedType } from "./decode-body.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
 import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { checkWriteOptions } from "./write-options.ts";
@@ -46,6 +46,9 @@ const MEDIA_TYPES: Readonly<Record<string, PatchType>> = {
   "application/strategic-merge-patch+json": "strategic",
   "application/apply-patch+yaml": "apply",
 };
+
+/** Types without a strategic merge. */
+const UNTYPED_PATCHES = Object.keys(MEDIA_TYPES).filter((mediaType) => MEDIA_TYPES[mediaType] !== "strategic");
 
 export interface Patch {
   readonly type: PatchType;
@@ -95,8 +98,9 @@ function readApply(body: BytesBody): Patch {
   }
 }
 
-/** Options that are valid for some patch types only. */
-export function checkPatchOptions({ type }: Patch, { options }: ApiRequest): void {
+/** The patch type must suit the resource, and the options the patch type. */
+export function checkPatchOptions({ type }: Patch, { options }: ApiRequest, { resource }: Endpoint): void {
+  if (type === "strategic" && resource.isTyped === false) throw unsupportedMediaType(UNTYPED_PATCHES);
   const errors = [];
   if (type === "apply" && (options.fieldManager ?? "") === "") {
     errors.push(required("fieldManager", "is required for apply patch"));
@@ -122,7 +126,8 @@ function* patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current
   const shown = shownTo(patch, current, endpoint) as JsonObject;
   const changed = patchValue(patch, shown, endpoint.schema);
   yield;
-  const object = decodePatchedValue({ schema: endpoint.schema, kind: endpoint.resource.kind }, request, patch, { shown, changed });
+  const { schema, served, resource } = endpoint;
+  const object = decodePatchedValue({ schema, kind: resource.kind, decode: served.decode }, request, patch, { shown, changed });
   const { managedFields, ...metadata } = object.metadata;
   const sent = sentClaims(changed) ?? managedFields;
   yield;
@@ -177,7 +182,7 @@ export function configurationOf(value: Json): JsonObject {
 }
 
 export function decodePatchedValue(
-  { schema, kind }: { readonly schema: ObjectSchema; readonly kind: string },
+  { schema, kind, decode }: Pick<ExpectedType, "schema" | "decode"> & { readonly kind: string },
   { options, context }: ApiRequest,
   patch: Patch,
   { shown, changed }: { readonly shown: JsonObject; readonly changed: Json },
@@ -187,7 +192,7 @@ export function decodePatchedValue(
   const repeated = () => (patch.type === "strategic" ? goText(patch.value) : writeJson(changed));
   try {
     if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as KubeObject });
-    const { object, unknownFields } = decodeBySchema(changed, schema, patch.literals);
+    const { object, unknownFields } = decode?.(changed) ?? decodeBySchema(changed, schema, patch.literals);
     // Upstream visits the patched fields by name.
     const unknown = mistakeSentences({ body: new Uint8Array(), schema, unknownFields: unknownFields.toSorted() });
     const sentences = [...patch.mistakes, ...unknown];
@@ -231,7 +236,7 @@ function* applied(
     force: options.force ?? false,
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
-    ...otherVersions(server, endpoint),
+    ...otherVersions(endpoint),
   });
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Strict") throw strictApplyError(patch.yamlDuplicates);
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Warn") patch.yamlDuplicates.forEach((line) => context.warn(line));
@@ -249,7 +254,7 @@ function* applied(
 /** Errors that the merge does not detect, such as invalid base64; upstream's error for them has no reason. */
 function decodeApplied(object: JsonObject, { schema, served, resource }: Endpoint): KubeObject {
   try {
-    return decodeBySchema(object, schema).object as KubeObject;
+    return (served.decode?.(object) ?? decodeBySchema(object, schema)).object as KubeObject;
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     const { metadata } = object as KubeObject;

@@ -23,6 +23,7 @@ import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { metadataForUpdate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";
 import { validateUpdate } from "./validation.ts";
+import { prepareObjects, storageForm, workingForm } from "../framework/storage/prepared-objects.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { NextObject, ObjectUpdate, UpdateResult } from "../framework/storage/writes.ts";
 import { checkUid } from "../framework/storage/preconditions.ts";
@@ -83,6 +84,8 @@ type Attempt =
 async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current: StoredObject): Promise<Attempt> {
   const { endpoint, request, subresource } = update;
   const { resource, served, storage } = endpoint;
+  const preparing = prepareObjects(endpoint, [current]);
+  if (preparing !== undefined) await preparing;
   const shown = current.in(served);
   const wanted = await update.next(current);
   checkVersion(endpoint, request, wanted, current);
@@ -93,7 +96,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const next = keepIdentity(withMetadata(admitted, shown), shown);
   if (isLarge) await yieldLoop(request);
 
-  const previous = current.object;
+  const previous = workingForm(endpoint, current);
   const stored = served.toStorage === undefined ? next : keepIdentity(served.toStorage(next), previous);
   const extension = server.extension(resource.storage.group, resource.plural);
   await extension?.permit?.({ object: stored, previous, request });
@@ -116,9 +119,10 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   try {
     const object = keepIdentity(allocation.object, previous);
     charge = await server.admission.validate({ ...admission, object: served.fromStorage?.(object) ?? object });
-    if (object === previous && isSame(managed, current)) return { written: true, object: current };
+    if (object === previous && !current.isOutdated && isSame(managed, current)) return { written: true, object: current };
     request.context.signal?.throwIfAborted();
-    const result = storage.newObject(object, managed);
+    const kept = storageForm(endpoint, object);
+    const result = storage.newObject(kept instanceof Promise ? await kept : kept, managed);
     const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
     const done = await write(server, update, { result, current, dryRun, alongside });
     // Releases allocations of a dry run and of a deletion.
@@ -230,7 +234,7 @@ function claimFields(
     ...(sent === undefined ? {} : { sent }),
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
-    ...otherVersions(server, endpoint),
+    ...otherVersions(endpoint),
   });
 }
 

@@ -18,8 +18,16 @@ export interface StoredObject {
   readonly revision: number;
   /** In the storage version, without managedFields. Frozen by type, and in tests and development in fact. */
   readonly object: KubeObject;
-  /** The object in a served version. */
+  /** The object in a served version. Where another program converts, it must be prepared (prepared-objects.ts). */
   in(version: ServedVersion): KubeObject;
+  /** True if `in` needs no conversion by another program any more. */
+  isPreparedFor(version: ServedVersion): boolean;
+  /** Keeps the converted form for `in`, as long as the object lives. */
+  keepForm(version: ServedVersion, form: KubeObject): KubeObject;
+  /** True if `bytes` are in this version. */
+  isStoredIn(version: ServedVersion): boolean;
+  /** True if an update that changes nothing must still be written: the stored bytes are of another version or schema. */
+  readonly isOutdated: boolean;
   managed(): ManagedFields;
   /** The stored form. */
   bytes(): Uint8Array;
