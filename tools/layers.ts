@@ -16,7 +16,7 @@ export interface Room {
   readonly packages?: readonly string[];
 }
 
-const API = ["base", "api/machinery", "api"];
+const API = ["base", "api/machinery", "cel", "api"];
 
 /** All components of a cluster and their dependencies, imported by the rooms that assemble clusters. */
 const COMPONENTS = [
@@ -64,7 +64,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "host/archive": { knows: ["base", "host/**"], node: true },
   "host/download": { knows: ["base", "host/**"], node: true },
   "api/machinery": { knows: ["base"], packages: ["@noble/curves", "micro-rsa-dsa-dh", "yaml"] },
-  api: { knows: ["base", "api/machinery"] },
+  // The Common Expression Language: pure, knows no kind of the API.
+  cel: { knows: ["base", "api/machinery"] },
+  api: { knows: ["base", "api/machinery", "cel"] },
   store: { knows: ["base"] },
   "store/memory": { knows: ["base", "store"] },
   "store/embedded": { knows: ["base", "host/**", "store"], packages: ["lmdb"] },
