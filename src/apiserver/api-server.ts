@@ -22,11 +22,13 @@ import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
 import { RecordedCauses } from "./storage/recorded-causes.ts";
 import { clusterInfo } from "./bootstrap/cluster-info.ts";
+import { metricsApis } from "./custom-metrics/metrics-apis.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
 import { BootstrapReconciler } from "./bootstrap/bootstrap-reconciler.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
 import { all as documentFactories } from "./documents/all.ts";
 import type { Document, MetricFamilies, Readiness } from "./framework/document.ts";
+import type { DynamicApi } from "./framework/apis/dynamic-api.ts";
 import type { Endpoints } from "./framework/endpoints.ts";
 import { ServedEndpoints } from "./storage/served-endpoints.ts";
 import type { Exchange, ExchangeRequest } from "./framework/exchange.ts";
@@ -211,6 +213,7 @@ function contextOf(
   const webhooks = webhookCalls({ objects, random, clock, transport });
   const admissionContext = { endpoints, objects, authorizer, webhooks, config: config.admission, store, causes, clock, random, log };
   const extensions = new Map<string, ResourceExtension>();
+  const dynamicApis: DynamicApi[] = [];
   const server: ServerContext = {
     store,
     endpoints,
@@ -229,12 +232,14 @@ function contextOf(
     log,
     resolvers,
     writes: objectWrites(() => server),
+    dynamicApis,
     extension: (group, plural) => extensions.get(`${group}/${plural}`),
   };
   for (const make of extensionFactories) {
     const extension = make(server);
     extensions.set(`${extension.group}/${extension.plural}`, extension);
   }
+  dynamicApis.push(...metricsApis(server));
   for (const resource of options.resources) endpoints.add(resource);
   return { server, authorizer, endpoints };
 }

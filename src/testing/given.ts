@@ -9,6 +9,7 @@ import type { JsonObject, KubeObject } from "../api/machinery/object.ts";
 import { parseApiVersion } from "../api/machinery/object.ts";
 import { startServer, type StartedServer } from "../apiserver/testing/server.ts";
 import type { ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
+import type { NodeConnector } from "../apiserver/framework/node-connector.ts";
 import { Disposables } from "../base/disposables.ts";
 import { silentLogger } from "../base/logger.ts";
 import { seededRandom } from "../base/random.ts";
@@ -49,6 +50,8 @@ export interface Given extends AsyncDisposable {
 
 export interface GivenOptions {
   readonly config?: Partial<ApiServerConfig>;
+  /** Connections of the API server to nodes and Pods. */
+  readonly connector?: NodeConnector;
 }
 
 /**
@@ -58,9 +61,10 @@ export async function given(...objects: readonly object[]): Promise<Given> {
   return givenWith({}, ...objects);
 }
 
-export async function givenWith({ config = {} }: GivenOptions, ...objects: readonly object[]): Promise<Given> {
+export async function givenWith({ config = {}, connector }: GivenOptions, ...objects: readonly object[]): Promise<Given> {
   await using starting = new Disposables();
-  const server = starting.use(await startServer({ config: { authorizationModes: ["AlwaysAllow"], ...config } }));
+  const settings = { config: { authorizationModes: ["AlwaysAllow"], ...config } };
+  const server = starting.use(await startServer(connector === undefined ? settings : { ...settings, connector }));
   const { clock } = server;
   const client = createClient(server.transport());
   for (const object of objects) await createObject(client, object);

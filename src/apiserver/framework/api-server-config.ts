@@ -21,6 +21,8 @@ export interface ApiServerConfig {
   readonly serviceNodePortRange: { readonly first: number; readonly last: number };
   /** Node address types used to reach a kubelet, in order of preference (--kubelet-preferred-address-types). */
   readonly kubeletPreferredAddressTypes: readonly string[];
+  /** Serves custom.metrics.k8s.io and external.metrics.k8s.io from the metrics of annotated Pods (--pod-metrics-apis). */
+  readonly podMetricsApis: boolean;
   /** Freezes objects that are read: detects code that mutates a shared object, and costs 10 to 20 µs per write. */
   readonly freezeObjects: boolean;
   /** Authorizers in the order in which they are called (--authorization-mode). */
@@ -37,6 +39,7 @@ export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
   serviceClusterIpRange: "10.96.0.0/12",
   serviceNodePortRange: { first: 30_000, last: 32_767 },
   kubeletPreferredAddressTypes: ["Hostname", "InternalDNS", "InternalIP", "ExternalDNS", "ExternalIP"],
+  podMetricsApis: false,
   freezeObjects: false,
   authorizationModes: ["Node", "RBAC"],
   admission: DEFAULT_ADMISSION_CONFIG,

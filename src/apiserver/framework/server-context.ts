@@ -13,6 +13,7 @@ import type { Identity } from "./identity.ts";
 import type { Objects } from "./objects.ts";
 import type { Resolvers } from "./connection.ts";
 import type { ObjectWrites } from "./storage/writes.ts";
+import type { DynamicApi } from "./apis/dynamic-api.ts";
 import type { Endpoints } from "./endpoints.ts";
 import type { ResourceExtension } from "./extension.ts";
 import type { NodeConnector } from "./node-connector.ts";
@@ -41,9 +42,14 @@ export interface ServerContext {
   readonly resolvers: Resolvers;
   /** Writes that a plugin makes in addition to the requested one. */
   readonly writes: ObjectWrites;
+  /** Groups whose resources are data; in the order of discovery, after all other groups. */
+  readonly dynamicApis: readonly DynamicApi[];
   /** What a kind needs beyond its declaration, if anything. */
   extension(group: string, plural: string): ResourceExtension | undefined;
 }
+
+/** Creates groups whose resources are data; none if they are disabled. Called once, before the first request. */
+export type DynamicApiFactory = (server: ServerContext) => readonly DynamicApi[];
 
 /** Creates the extension of one kind. Called once, before the first request. */
 export type ExtensionFactory = (server: ServerContext) => ResourceExtension;

@@ -2,7 +2,8 @@
  * The transport for components of this process: the same pipeline as over HTTP, without serialising, copying or parsing. A response is the
  * shared, frozen object itself.
  */
-import type { JsonObject } from "../../api/machinery/object.ts";
+import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import type { Verb } from "../../api/machinery/resource.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type {
   Transport,
@@ -34,7 +35,7 @@ export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions
     async request(request) {
       const warnings: string[] = [];
       const outcome = await pipeline.run(apiRequest(request, options, warnings));
-      return responseOf(outcome, warnings);
+      return responseOf(outcome, { verb: request.verb, warnings });
     },
 
     async watch(request, listener) {
@@ -81,7 +82,10 @@ function bodyOf({ object, patch }: TransportRequest): RequestBody | undefined {
   return object === undefined ? undefined : { form: "object", object };
 }
 
-function responseOf(outcome: Outcome, warnings: readonly string[]): TransportResponse {
+function responseOf(
+  outcome: Outcome,
+  { verb, warnings }: { readonly verb: Verb; readonly warnings: readonly string[] },
+): TransportResponse {
   switch (outcome.is) {
     case "object":
       return { is: "object", object: outcome.object.in(outcome.endpoint.served), created: outcome.code === 201, warnings };
@@ -94,8 +98,13 @@ function responseOf(outcome: Outcome, warnings: readonly string[]): TransportRes
       };
       return { is: "list", items: objects.map((object) => object.in(outcome.endpoint.served)), metadata, warnings };
     }
-    case "value":
-      return { is: "value", value: outcome.value, warnings };
+    case "value": {
+      const { value } = outcome;
+      // As over HTTP: the verb decides, since any kind of value may have items.
+      if (verb === "list" && Array.isArray(value["items"]))
+        return { is: "list", items: value["items"] as KubeObject[], metadata: {}, warnings };
+      return { is: "value", value, warnings };
+    }
     case "watch":
       throw badRequest("use watch() to start a watch");
     case "connection":

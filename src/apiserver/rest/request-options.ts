@@ -25,6 +25,7 @@ const EMPTY: ParsedQuery = {
 
 const TEXTS = [
   "labelSelector",
+  "metricLabelSelector",
   "fieldSelector",
   "resourceVersion",
   "resourceVersionMatch",

@@ -416,9 +416,10 @@ function formOfFailure(request: ExchangeRequest) {
 }
 
 /** True if the path is under an existing group; upstream answers other paths outside the API. */
-function isServed({ endpoints }: ServerContext, path: string): boolean {
+function isServed({ endpoints, dynamicApis }: ServerContext, path: string): boolean {
   const [, root, group] = path.split("/");
   if (root !== "apis") return root === "api";
+  if (dynamicApis.some((api) => api.group === group)) return true;
   for (const { served } of endpoints.all()) {
     if (served.group === group) return true;
   }

@@ -44,7 +44,7 @@ export class Verbs {
 
   /** Throws a StatusError. */
   async handle({ endpoint, subresource }: ResolvedResource, received: ApiRequest): Promise<Outcome> {
-    if (endpoint === undefined) throw noSuchPath();
+    if (endpoint === undefined) return this.#answerDynamic(received);
     checkPlace(endpoint, received);
     const request = yieldLoopOf(received) === undefined ? received : await parseLarge(endpoint, received);
     if (endpoint.served.deprecation !== undefined) request.context.warn(endpoint.served.deprecation);
@@ -70,6 +70,14 @@ export class Verbs {
       case "deletecollection":
         return deleteCollection(this.#server, endpoint, request);
     }
+  }
+
+  /** A resource without a definition: of a group whose resources are data, if it exists at all. */
+  async #answerDynamic(request: ApiRequest): Promise<Outcome> {
+    const { group, version } = request;
+    const api = this.#server.dynamicApis.find((candidate) => candidate.group === group && candidate.version === version);
+    if (api === undefined) throw noSuchPath();
+    return api.answer(request);
   }
 
   async #create(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {

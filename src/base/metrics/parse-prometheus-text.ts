@@ -32,6 +32,19 @@ export function* parsePrometheusText(text: string, { only }: ParseOptions = {}):
   }
 }
 
+const TYPE = /^# TYPE ([a-zA-Z_:][a-zA-Z0-9_:]*) (\w+)/;
+
+/** The declared types by name of the family: "counter", "gauge", "histogram", "summary". */
+export function prometheusTypes(text: string): ReadonlyMap<string, string> {
+  const types = new Map<string, string>();
+  for (const line of text.split("\n")) {
+    if (!line.startsWith("# TYPE ")) continue;
+    const [, name, type] = TYPE.exec(line) ?? [];
+    if (name !== undefined && type !== undefined) types.set(name, type);
+  }
+  return types;
+}
+
 function labelsOf(text = ""): Labels {
   return Object.fromEntries(Array.from(text.matchAll(LABEL), ([, name = "", value = ""]) => [name, unescaped(value)]));
 }

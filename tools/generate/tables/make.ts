@@ -20,6 +20,9 @@ const MORE_API_PACKAGES = [
   "k8s.io/apimachinery/pkg/version",
   "k8s.io/apiextensions-apiserver/pkg/apis/apiextensions/v1",
   "k8s.io/kube-aggregator/pkg/apis/apiregistration/v1",
+  "k8s.io/metrics/pkg/apis/custom_metrics/v1beta1",
+  "k8s.io/metrics/pkg/apis/custom_metrics/v1beta2",
+  "k8s.io/metrics/pkg/apis/external_metrics/v1beta1",
   "k8s.io/metrics/pkg/apis/metrics/v1beta1",
 ];
 

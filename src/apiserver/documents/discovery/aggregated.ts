@@ -1,5 +1,6 @@
 /** Aggregated discovery: all resources under /api or /apis in one document (apidiscovery.k8s.io/v2). */
 import type { GroupVersionKind } from "../../../api/machinery/object.ts";
+import type { DynamicResource } from "../../framework/apis/dynamic-api.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 
@@ -10,8 +11,40 @@ export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): Disco
 function groupEntry({ name, versions }: DiscoveredGroup) {
   return {
     metadata: name === "" ? {} : { name },
-    versions: versions.map(({ version, endpoints }) => ({ version, resources: endpoints.map(resourceEntry), freshness: "Current" })),
+    versions: versions.map(({ version, endpoints, dynamic = [] }) => ({
+      version,
+      resources: [...endpoints.map(resourceEntry), ...dynamicEntries(dynamic)],
+      freshness: "Current",
+    })),
   };
+}
+
+/** A subresource without its resource has a parent without verbs, as upstream's aggregator makes it. */
+function dynamicEntries(resources: readonly DynamicResource[]) {
+  const parents = new Map<string, DynamicResource[]>();
+  for (const resource of resources) {
+    const [parent = ""] = resource.name.split("/");
+    parents.set(parent, [...(parents.get(parent) ?? []), resource]);
+  }
+  return Array.from(parents, ([resource, own]) => {
+    const scope = own[0]?.namespaced === true ? "Namespaced" : "Cluster";
+    const itself = own.find(({ name }) => name === resource);
+    const subresources = own
+      .filter(({ name }) => name !== resource)
+      .map(({ name, kind, verbs }) => ({
+        subresource: name.slice(resource.length + 1),
+        responseKind: { group: "", version: "", kind },
+        verbs,
+      }));
+    return {
+      resource,
+      ...(itself === undefined ? {} : { responseKind: { group: "", version: "", kind: itself.kind } }),
+      scope,
+      singularResource: "",
+      verbs: itself?.verbs ?? [],
+      ...(subresources.length === 0 ? {} : { subresources }),
+    };
+  });
 }
 
 function resourceEntry(endpoint: Endpoint) {

@@ -4,6 +4,7 @@
  */
 import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../../api/machinery/resource.ts";
+import type { DynamicApi, DynamicResource } from "../../framework/apis/dynamic-api.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 
 /** One of the documents. */
@@ -19,6 +20,8 @@ export interface DiscoveredGroup {
 export interface DiscoveredVersion {
   readonly version: string;
   readonly endpoints: readonly Endpoint[];
+  /** Resources without an endpoint. Absent: none. */
+  readonly dynamic?: readonly DynamicResource[];
 }
 
 export function groupsOf(endpoints: Iterable<Endpoint>): readonly DiscoveredGroup[] {
@@ -33,6 +36,18 @@ export function groupsOf(endpoints: Iterable<Endpoint>): readonly DiscoveredGrou
     versions: Array.from(versions, ([version, served]) => ({ version, endpoints: served.toSorted(byPlural) })).sort((a, b) =>
       compareVersions(a.version, b.version),
     ),
+  }));
+}
+
+/** Groups whose resources are data. */
+export function dynamicGroupsOf(apis: readonly DynamicApi[]): readonly DiscoveredGroup[] {
+  const names = [...new Set(apis.map(({ group }) => group))];
+  return names.map((name) => ({
+    name,
+    versions: apis
+      .filter(({ group }) => group === name)
+      .map((api) => ({ version: api.version, endpoints: [], dynamic: api.resources() }))
+      .sort((a, b) => compareVersions(a.version, b.version)),
   }));
 }
 

@@ -27,13 +27,16 @@ function groupEntry({ name, versions }: DiscoveredGroup) {
 }
 
 /** /api/v1, /apis/GROUP/VERSION. */
-export function apiResourceList(group: string, { version, endpoints }: DiscoveredVersion): DiscoveryObject {
+export function apiResourceList(group: string, { version, endpoints, dynamic = [] }: DiscoveredVersion): DiscoveryObject {
   return {
     kind: "APIResourceList",
     // Upstream omits it for the core group.
     ...(group === "" ? {} : { apiVersion: "v1" }),
     groupVersion: apiVersionOf({ group, version }),
-    resources: endpoints.flatMap((endpoint) => [resourceEntry(endpoint), ...subresourceEntries(endpoint)]),
+    resources: [
+      ...endpoints.flatMap((endpoint) => [resourceEntry(endpoint), ...subresourceEntries(endpoint)]),
+      ...dynamic.map(({ name, namespaced, kind, verbs }) => ({ name, singularName: "", namespaced, kind, verbs })),
+    ],
   };
 }
 

@@ -5,10 +5,10 @@
  * itself.
  */
 import type { Node } from "../../../api/generated/core/v1.ts";
-import { onAbort } from "../../../base/abort.ts";
 import type { ServerContext } from "../../framework/server-context.ts";
 import { answerBytes } from "../../shared/answer-bytes.ts";
 import { kubeletAddress } from "../../shared/kubelet-address.ts";
+import { forEachAtOnce, withinTimeout } from "../../shared/scraping.ts";
 import { readNodeSample, type NodeSample } from "./node-sample.ts";
 import { usageBetween, type NodeUsage } from "./usage.ts";
 
@@ -77,35 +77,24 @@ export class UsageSource {
   /** The new samples. The last one of a node that did not respond is kept. */
   async #scrapeAll(nodes: readonly Node[]): Promise<ReadonlyMap<string, NodeSample>> {
     const found = new Map<string, NodeSample>();
-    const queue = nodes.values();
-    const work = async (): Promise<void> => {
-      for (const node of queue) {
-        const sample = await this.#scrape(node);
-        if (sample === undefined) continue;
-        found.set(node.metadata.name, sample);
-        this.#samples.set(node.metadata.name, sample);
-      }
-    };
-    await Promise.all(Array.from({ length: Math.min(AT_ONCE_MAX, nodes.length) }, work));
+    await forEachAtOnce(nodes, AT_ONCE_MAX, async (node) => {
+      const sample = await this.#scrape(node);
+      if (sample === undefined) return;
+      found.set(node.metadata.name, sample);
+      this.#samples.set(node.metadata.name, sample);
+    });
     return found;
   }
 
   /** Undefined if the kubelet does not respond in time. */
   async #scrape(node: Node): Promise<NodeSample | undefined> {
     const { clock, log } = this.#server;
-    const over = new AbortController();
-    const done = new AbortController();
-    clock.sleep(SCRAPE_TIMEOUT_MS, done.signal).then(
-      () => over.abort(new Error(`the kubelet did not respond within ${SCRAPE_TIMEOUT_MS / 1_000} s`)),
-      () => undefined,
-    );
     try {
-      return readNodeSample(await untilAborted(this.#page(node, over.signal), over.signal), clock.now());
+      const limit = { clock, timeoutMs: SCRAPE_TIMEOUT_MS, target: "the kubelet" };
+      return readNodeSample(await withinTimeout(limit, (signal) => this.#page(node, signal)), clock.now());
     } catch (error) {
       log.debug("Scraping the resource usage of a node failed", { node: node.metadata.name, error });
       return undefined;
-    } finally {
-      done.abort();
     }
   }
 
@@ -128,11 +117,4 @@ export class UsageSource {
     if ("code" in answer && answer.code !== 200) throw new Error(`the kubelet responded to ${PATH} with code ${answer.code}`);
     return new TextDecoder().decode(await answerBytes(answer, PAGE_BYTES_MAX));
   }
-}
-
-function untilAborted<T>(promise: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const stopListening = onAbort(signal, () => reject(signal.reason as Error));
-    promise.then(resolve, reject).finally(stopListening);
-  });
 }
