@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { generate } from "./generate.mjs";
+import { BUNDLE_OPTIONS } from "./setup/bundle-options.mjs";
 import { withLock } from "./setup/lock.mjs";
 import { root, run, StepFailed } from "./setup/step.mjs";
 
@@ -18,9 +19,6 @@ const ENTRIES = {
   kinds: "src/main/generated/kinds-entry.ts",
   testing: "src/testing/index.ts",
 };
-
-/** CommonJS packages in the bundle call require for Node's modules, which an ES module does not define. */
-const REQUIRE = `import { createRequire as createRequireOfBundle } from "node:module"; const require = createRequireOfBundle(import.meta.url);`;
 
 const dist = resolve(process.argv[2] ?? join(root, "dist"));
 /** In the clone, like dist/, so that one can be renamed to the other. */
@@ -66,25 +64,14 @@ async function emitDeclarations() {
 
 async function bundle() {
   const { outputFiles, metafile } = await build({
-    absWorkingDir: root,
+    ...BUNDLE_OPTIONS,
+    external: [...BUNDLE_OPTIONS.external],
     entryPoints: ENTRIES,
     // Paths in source maps are relative to the final location, not to the temporary one.
     outdir: dist,
     write: false,
-    bundle: true,
-    splitting: true,
-    chunkNames: "chunks/[name]-[hash]",
-    format: "esm",
-    platform: "node",
-    target: "node20.19",
-    external: ["lmdb"],
-    // Prefers ES modules: the CommonJS copy of the same code takes three times as long to load.
-    alias: { yaml: join(root, "node_modules/yaml/browser/index.js") },
-    banner: { js: REQUIRE },
-    sourcemap: true,
     legalComments: "eof",
     metafile: true,
-    logLevel: "warning",
   });
   for (const { path, contents } of outputFiles) {
     const file = join(fresh, relative(dist, path));

@@ -7,6 +7,7 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { test } from "node:test";
 import { needs, toolPath } from "../src/testing/needs.ts";
+import { LAUNCHER } from "../src/testing/servers/launcher.ts";
 
 /** Files with a process of their own, so that nested runs share nothing with the run around them. */
 const SMOKE_SUITE = [
@@ -22,8 +23,6 @@ const SMOKE_SUITE = [
 
 /** Under out/, as this file is when it runs. */
 const RUNNER = join(import.meta.dirname, "test", "run.js");
-const LAUNCHER = join(import.meta.dirname, "..", "src", "main", "launcher.js");
-
 /** A failed run prints every failure twice. */
 const OUTPUT_BYTES_MAX = 16 * 1024 * 1024;
 

@@ -10,11 +10,10 @@ import { aConfigMap, aDeployment } from "../testing/clients/manifests.ts";
 import type { Cluster } from "./cluster.ts";
 import { startCluster } from "./start-cluster.ts";
 import { isRolledOut } from "./conditions.ts";
+import { LAUNCHER } from "../testing/servers/launcher.ts";
 
 const directory = mkdtempSync(join(tmpdir(), "k8ts-test-"));
 after(() => rmSync(directory, { recursive: true, force: true }));
-const LAUNCHER = join(import.meta.dirname, "..", "main", "launcher.js");
-
 const k8ts = (...args: readonly string[]): string => execFileSync(process.execPath, [LAUNCHER, ...args], { encoding: "utf8" });
 const podsOf = (cluster: Cluster) => cluster.until<Pod>("pods", () => true);
 const nodesOf = async (cluster: Cluster) => (await cluster.until<Node>("nodes", () => true)).map(({ metadata }) => metadata.name);

@@ -22,6 +22,7 @@ import { startTestApiServer, type TestApiServer } from "../../src/testing/server
 import { memoryStore } from "../../src/testing/fixtures/memory-store.ts";
 import { BOOTSTRAP_TOKEN, PLANTED, plantedIn, watchedLog } from "../../src/testing/fixtures/planted-secrets.ts";
 import { virtualClock } from "../../src/testing/virtual-clock.ts";
+import { LAUNCHER } from "../../src/testing/servers/launcher.ts";
 
 const SECRETS = "/api/v1/namespaces/default/secrets";
 const PLANTED_SECRET = "/api/v1/namespaces/kube-system/secrets/planted";
@@ -522,8 +523,7 @@ describe("the k8ts program with --verbose prints no secret", () => {
       const given = flags.map((flag) => flag.replace("FILE", file));
       const places = [`--kubeconfig=${join(directory.path, `kubeconfig-${index}`)}`, "--secure-port=0"];
       const store = given.some((flag) => flag.startsWith("--etcd-servers")) ? [] : ["--store=memory"];
-      const launcher = join(import.meta.dirname, "..", "..", "src", "main", "launcher.js");
-      const starting = [launcher, "apiserver", "--verbose", ...store, ...places, ...given];
+      const starting = [LAUNCHER, "apiserver", "--verbose", ...store, ...places, ...given];
       let end = (): void => undefined;
       const onLine = (line: string): void => void (line.startsWith("listening on ") && end());
       await using program = await startProgram({ command: process.execPath, arguments: starting, onLine });

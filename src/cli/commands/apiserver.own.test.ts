@@ -13,8 +13,7 @@ import { after, test } from "node:test";
 import { silentLogger } from "../../base/logger.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { apiServer as command } from "./apiserver.ts";
-
-const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
+import { LAUNCHER } from "../../testing/servers/launcher.ts";
 
 async function temporaryDirectory(): Promise<AsyncDisposable & { readonly path: string }> {
   const path = await mkdtemp(join(tmpdir(), "k8ts-apiserver-"));

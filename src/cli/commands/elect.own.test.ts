@@ -1,13 +1,12 @@
 import assert from "node:assert/strict";
 import { once } from "node:events";
 import { createServer } from "node:net";
-import { join } from "node:path";
 import { test } from "node:test";
 import { startProgram, type Program } from "../../host/processes/child-process.ts";
 import { startTestApiServer, type TestApiServer } from "../../testing/servers/api-server.ts";
 import { elect } from "./elect.ts";
+import { LAUNCHER } from "../../testing/servers/launcher.ts";
 
-const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 const LEASES_PATH = "/apis/coordination.k8s.io/v1/namespaces/default/leases";
 const LEASE_PATH = `${LEASES_PATH}/web`;
 /** Long enough that a test fails if it waits for expiry. */

@@ -17,8 +17,8 @@ import { startTestContainerd, type TestContainerd } from "../../testing/servers/
 import { needs } from "../../testing/needs.ts";
 import { aRealPod, lineOf, SLEEP } from "../../testing/servers/real-cluster.ts";
 import { kubeconfigText } from "../../components/api-server/kubeconfig.ts";
+import { LAUNCHER } from "../../testing/servers/launcher.ts";
 
-const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 /** Starts it, and resolves with the first line that fits. Rejects if it ends before. */
 async function startKubelet(words: readonly string[], says: RegExp): Promise<{ readonly program: Program; readonly line: string }> {
   let found: (line: string) => void = () => undefined;

@@ -12,6 +12,7 @@ import { text } from "node:stream/consumers";
 import { startProgram, type Program } from "../../host/processes/child-process.ts";
 import { freePort } from "./free-ports.ts";
 import { plant, PLANTED_TOKENS, watchedLog } from "../fixtures/planted-secrets.ts";
+import { LAUNCHER } from "./launcher.ts";
 
 export interface ApiServerProcessOptions {
   /** Holds its certificates and kubeconfig, which the next start reuses. */
@@ -32,7 +33,6 @@ export interface HttpsClient extends Disposable {
   stream(path: string): AsyncIterable<string>;
 }
 
-const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 const LISTENING = "listening on ";
 
 export class ApiServerProcess implements AsyncDisposable {

@@ -8,8 +8,7 @@ import { chown, mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
-
-const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
+import { LAUNCHER } from "./launcher.ts";
 
 const WAITING = /^ {2}still waiting for: .*\n/gm;
 

@@ -3,8 +3,8 @@
  * prints when it becomes the leader and when it is on standby; tests wait for these lines. Not here: the API server that it connects to
  * (api-server.ts, api-server-process.ts).
  */
-import { join } from "node:path";
 import { startProgram, type Program } from "../../host/processes/child-process.ts";
+import { LAUNCHER } from "./launcher.ts";
 
 export interface LeaderElectedProcessOptions {
   readonly kubeconfig: string;
@@ -29,7 +29,6 @@ export type LeaderElectedCommand =
   | { readonly command: "controller-manager"; readonly says: "controllers" }
   | { readonly command: "scheduler"; readonly says: "scheduler" };
 
-const LAUNCHER = join(import.meta.dirname, "..", "..", "main", "launcher.js");
 const METRICS_AT = "metrics at ";
 
 /** Resolves when it has joined the election. Disposing of it sends SIGKILL. */
