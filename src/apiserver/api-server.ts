@@ -62,6 +62,8 @@ import { PipelineRequests } from "./pipeline/own-requests.ts";
 import { impersonated } from "./authentication/impersonation.ts";
 import { all as resolvers } from "./connections/all.ts";
 import { objectWrites } from "./write/object-writes.ts";
+import { AdmissionCounters } from "./shared/admission/admission-counters.ts";
+import type { AdmissionMetrics } from "./framework/admission-metrics.ts";
 import { webhookCalls } from "./webhooks/webhook-calls.ts";
 import type { OwnRequests } from "./framework/own-requests.ts";
 
@@ -108,7 +110,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const late: { requests?: OwnRequests } = {};
   const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
   const storeMetrics = new StoreMetrics(options.clock);
-  const { server, authorizer, endpoints } = contextOf({ ...options, store: storeMetrics.timed(options.store) }, late);
+  const admissionMetrics = new AdmissionCounters();
+  const { server, authorizer, endpoints } = contextOf({ ...options, store: storeMetrics.timed(options.store) }, late, admissionMetrics);
   const { clock, config } = server;
   const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
@@ -125,7 +128,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const listedPaths = () => pathsOf(documents);
   const { causes } = server;
   const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
-  const allMetrics = (): MetricFamilies => [storeMetrics.family(endpoints), ...moreMetrics()];
+  const allMetrics = (): MetricFamilies => [storeMetrics.family(endpoints), ...admissionMetrics.families(), ...moreMetrics()];
   const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics: allMetrics };
   const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
   const own = { server, requests: new PipelineRequests(pipeline) };
@@ -197,6 +200,7 @@ function countedWatches(clock: Clock, metrics: Metrics, flowControl: FlowControl
 function contextOf(
   options: ApiServerOptions,
   late: { readonly requests?: OwnRequests },
+  metrics: AdmissionMetrics,
 ): { readonly server: ServerContext; readonly authorizer: AuthorizationChain; readonly endpoints: ServedEndpoints } {
   const { store, schemas, clock, random, log, identity, connector, webhookTransport: transport } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
@@ -211,7 +215,19 @@ function contextOf(
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
   const causes = new RecordedCauses(clock);
   const webhooks = webhookCalls({ objects, random, clock, transport });
-  const admissionContext = { endpoints, objects, authorizer, webhooks, config: config.admission, store, causes, clock, random, log };
+  const admissionContext = {
+    endpoints,
+    objects,
+    authorizer,
+    webhooks,
+    metrics,
+    config: config.admission,
+    store,
+    causes,
+    clock,
+    random,
+    log,
+  };
   const extensions = new Map<string, ResourceExtension>();
   const dynamicApis: DynamicApi[] = [];
   const server: ServerContext = {

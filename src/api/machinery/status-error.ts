@@ -67,6 +67,8 @@ export interface StatusErrorOptions {
   readonly cause?: unknown;
   /** Set only for responses of other servers with codes of their own; otherwise it follows from the reason. */
   readonly code?: number;
+  /** The reason as it is sent, for responses of other servers with reasons of their own. Default: the reason. */
+  readonly sentReason?: string;
 }
 
 export class StatusError extends Error {
@@ -75,6 +77,7 @@ export class StatusError extends Error {
   readonly code: number;
   readonly details: StatusDetails | undefined;
   readonly continue: string | undefined;
+  readonly #sentReason: string | undefined;
 
   constructor(reason: Reason, message: string, options: StatusErrorOptions = {}) {
     super(message, options.cause === undefined ? undefined : { cause: options.cause });
@@ -82,6 +85,7 @@ export class StatusError extends Error {
     this.code = options.code ?? HTTP_CODE[reason];
     this.details = options.details;
     this.continue = options.continue;
+    this.#sentReason = options.sentReason ?? (reason === "Unknown" ? undefined : reason);
   }
 
   /** The Status as sent to the client. */
@@ -92,7 +96,7 @@ export class StatusError extends Error {
       metadata: this.continue === undefined ? {} : { continue: this.continue },
       status: "Failure",
       message: this.message,
-      ...(this.reason === "Unknown" ? {} : { reason: this.reason }),
+      ...(this.#sentReason === undefined ? {} : { reason: this.#sentReason }),
       ...(this.details === undefined ? {} : { details: this.details }),
       code: this.code,
     };

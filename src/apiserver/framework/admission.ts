@@ -8,11 +8,14 @@ import type { Random } from "../../base/random.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import type { AdmissionConfig } from "./admission-config.ts";
+import type { AdmissionMetrics } from "./admission-metrics.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Causes } from "./causes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
 import type { Objects } from "./objects.ts";
 import type { RequestContext } from "./request.ts";
+import type { RequestOptions } from "../../api/machinery/transport.ts";
+import type { DeleteOptions } from "./storage/delete-options.ts";
 import type { WebhookCaller } from "./webhook-caller.ts";
 
 export interface AdmissionRequest {
@@ -27,7 +30,26 @@ export interface AdmissionRequest {
   /** The existing object, in the version of the request. Absent for CREATE and CONNECT. */
   readonly oldObject?: KubeObject;
   readonly dryRun: boolean;
+  /** Those of the request; for DELETE its DeleteOptions. Absent for CONNECT. */
+  readonly options?: OperationOptions;
+  /** Set while the mutating plugins are called. */
+  readonly reinvocation?: Reinvocation;
   readonly context: RequestContext;
+}
+
+/** Members that CreateOptions, UpdateOptions or DeleteOptions have. */
+export type OperationOptions = Pick<RequestOptions, "fieldManager" | "fieldValidation"> & DeleteOptions;
+
+/**
+ * A plugin that runs code of others may require that all mutating plugins are called once more, so that those before it see its changes.
+ */
+export interface Reinvocation {
+  /** True in the second round. */
+  readonly isSecondRound: boolean;
+  /** Requires a second round; has no effect during it. */
+  require(): void;
+  /** State of plugins between the two rounds, by plugin name. */
+  readonly state: Map<string, unknown>;
 }
 
 export interface AdmissionPlugin {
@@ -35,6 +57,8 @@ export interface AdmissionPlugin {
   readonly name: string;
   /** Called in order before validation. Returns the changed object, or undefined to leave it unchanged; throws a StatusError to reject. */
   mutate?(request: AdmissionRequest): Promise<KubeObject | undefined> | KubeObject | undefined;
+  /** Called in order for a DELETE, before any `validate`. There is no object to change; throws a StatusError to reject. */
+  mutateDelete?(request: AdmissionRequest): Promise<void> | void;
   /** Called in order after validation. Throws a StatusError to reject. Returns a charge if the write uses quota. */
   validate?(request: AdmissionRequest): Promise<Charge | void> | Charge | void;
   /** Resolves when the objects that it decides by are loaded. Called once, before the first external request. */
@@ -62,6 +86,7 @@ export interface AdmissionDependencies {
   readonly store: Store;
   /** Calls servers that decide on admission. */
   readonly webhooks: WebhookCaller;
+  readonly metrics: AdmissionMetrics;
   /** Where a plugin that commits an object itself records it. */
   readonly causes: Causes;
   readonly clock: Clock;

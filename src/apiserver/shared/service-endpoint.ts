@@ -26,7 +26,7 @@ export interface ServiceAddress {
 }
 
 export interface ServiceResolution {
-  readonly objects: Objects;
+  readonly objects: Pick<Objects, "get" | "list">;
   readonly random: Random;
 }
 

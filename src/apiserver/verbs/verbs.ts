@@ -167,7 +167,17 @@ export class Verbs {
   async #admit(endpoint: Endpoint, request: ApiRequest, object: KubeObject, check?: (admitted: KubeObject) => void): Promise<KubeObject> {
     const { namespace, name, subresource, options, context } = request;
     const { admission } = this.#server;
-    const asked = { operation: "CREATE", endpoint, subresource, namespace, name, object, dryRun: isDryRun(options), context } as const;
+    const asked = {
+      operation: "CREATE",
+      endpoint,
+      subresource,
+      namespace,
+      name,
+      object,
+      dryRun: isDryRun(options),
+      options,
+      context,
+    } as const;
     const admitted = await admission.mutate(asked, object);
     check?.(admitted);
     const charge = await admission.validate({ ...asked, object: admitted });

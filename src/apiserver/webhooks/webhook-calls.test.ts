@@ -23,13 +23,16 @@ function slice(name: string, more: JsonObject): JsonObject {
 }
 
 /** Objects of the namespace "shop": by default a Service "hook" with one ready endpoint. */
-function objectsOf({ services, slices }: { services?: Record<string, JsonObject>; slices?: readonly JsonObject[] } = {}): Objects {
+function objectsOf({ services, slices }: { services?: Record<string, JsonObject>; slices?: readonly JsonObject[] } = {}): Pick<
+  Objects,
+  "get" | "list"
+> {
   const known = services ?? { hook: { spec: { ports: [{ name: "https", port: 443, targetPort: 8443 }], ipFamilies: ["IPv4"] } } };
   const all = slices ?? [slice("hook-1", { ports: PORTS, endpoints: [{ addresses: ["10.0.0.7"], conditions: READY }] })];
   return {
-    get: (_kind: unknown, { name }: { readonly name: string }) => Promise.resolve(known[name]),
-    list: () => Promise.resolve(all),
-  } as unknown as Objects;
+    get: <T>(_kind: unknown, { name }: { readonly name: string }) => Promise.resolve(known[name] as T),
+    list: <T>() => Promise.resolve(all as readonly T[]),
+  };
 }
 
 function given(post: (request: WebhookPost) => Promise<WebhookReply>, objects = objectsOf()) {

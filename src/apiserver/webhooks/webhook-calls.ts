@@ -25,7 +25,7 @@ import { responseError } from "./response-error.ts";
 const DEFAULT_PORT = 443;
 
 export interface WebhookCallsOptions {
-  readonly objects: Objects;
+  readonly objects: Pick<Objects, "get" | "list">;
   readonly random: Random;
   readonly clock: Clock;
   /** Absent: the server has no network, and every call fails. */

@@ -125,6 +125,7 @@ function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject
     name: object.metadata.name ?? "",
     object,
     dryRun: isDryRun(options),
+    options,
     context,
   };
 }

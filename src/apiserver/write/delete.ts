@@ -41,6 +41,7 @@ async function tryToDelete(
     name: name.name,
     oldObject: current.in(served),
     dryRun,
+    options,
     context: request.context,
   });
   // Deletions charge no quota.

@@ -246,5 +246,5 @@ function isSame(managed: ManagedFields, current: StoredObject): boolean {
 
 function admissionOf({ endpoint, request }: ObjectUpdate, object: KubeObject, oldObject: KubeObject): AdmissionRequest {
   const { namespace, name, subresource, options, context } = request;
-  return { operation: "UPDATE", endpoint, subresource, namespace, name, object, oldObject, dryRun: isDryRun(options), context };
+  return { operation: "UPDATE", endpoint, subresource, namespace, name, object, oldObject, dryRun: isDryRun(options), options, context };
 }

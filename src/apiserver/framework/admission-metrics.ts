@@ -1,0 +1,50 @@
+/** The contract of admission's metrics: what plugins that run code of others count. shared/admission/admission-counters.ts implements it. */
+import type { MetricFamilies } from "./document.ts";
+
+/** "admit" for mutating webhooks, "validating" for validating ones: upstream's values of the label `type`. */
+export type WebhookType = "admit" | "validating";
+
+/** Whether a failed match condition belongs to a webhook or a policy, and its type: upstream's labels `kind` and `type`. */
+export interface ConditionOwner {
+  readonly name: string;
+  readonly kind: "webhook" | "policy";
+  readonly type: "admit" | "validate" | "validating";
+  readonly operation: string;
+}
+
+export interface ObservedCall {
+  readonly name: string;
+  readonly type: WebhookType;
+  readonly operation: string;
+  /** The HTTP code of the response; 200 if the webhook allowed the request. */
+  readonly code: number;
+  readonly isRejected: boolean;
+  readonly durationMs: number;
+}
+
+export interface ObservedRejection {
+  readonly name: string;
+  readonly type: WebhookType;
+  readonly operation: string;
+  readonly error: "calling_webhook_error" | "apiserver_internal_error" | "no_error";
+  readonly code: number;
+}
+
+export interface ObservedPolicy {
+  readonly policy: string;
+  readonly binding: string;
+  readonly error: "no_error" | "invalid_error" | "compile_error" | "out_of_budget";
+  /** What the policy did: upstream's values of the label `enforcement_action`. */
+  readonly action: "allow" | "deny" | "audit" | "warn";
+  readonly durationMs: number;
+}
+
+export interface AdmissionMetrics {
+  webhookCalled(call: ObservedCall): void;
+  webhookRejected(rejection: ObservedRejection): void;
+  webhookFailedOpen(webhook: { readonly name: string; readonly type: WebhookType }): void;
+  conditionFailed(owner: ConditionOwner): void;
+  conditionExcluded(owner: ConditionOwner): void;
+  policyChecked(kind: "validating" | "mutating", check: ObservedPolicy): void;
+  families(): MetricFamilies;
+}

@@ -1,0 +1,151 @@
+/** AdmissionReview (admission.k8s.io/v1 and v1beta1): what is sent to a webhook, and the checks of its response. Messages are upstream's. */
+import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
+import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
+import { parseJson } from "../../../api/machinery/codec/json.ts";
+import { isObject, type GroupVersionKind, type Json, type JsonObject } from "../../../api/machinery/object.ts";
+import type { AdmissionRequest, OperationOptions } from "../../framework/admission.ts";
+import { kindOf, type AdmissionTarget } from "../admission/admission-target.ts";
+import type { AdmittedObjects } from "../admission/admitted-objects.ts";
+import { namespaceOf } from "../admission/selected-request.ts";
+import { userInfo } from "../user-info.ts";
+
+const GROUP = "admission.k8s.io";
+const KIND = "AdmissionReview";
+
+export type ReviewVersion = "v1" | "v1beta1";
+
+/** The first version that the webhook and the server know; undefined if there is none. */
+export function reviewVersion(offered: readonly string[]): ReviewVersion | undefined {
+  return offered.find((version): version is ReviewVersion => version === "v1" || version === "v1beta1");
+}
+
+export interface ReviewedRequest extends AdmittedObjects {
+  readonly request: AdmissionRequest;
+  readonly target: AdmissionTarget;
+  readonly uid: string;
+}
+
+export function reviewOf(version: ReviewVersion, { request, target, uid, object, oldObject }: ReviewedRequest): JsonObject {
+  const { endpoint, subresource, operation, name, dryRun, options, context } = request;
+  const namespace = namespaceOf(request);
+  const kind = kindOf(endpoint, subresource);
+  return {
+    kind: KIND,
+    apiVersion: `${GROUP}/${version}`,
+    request: {
+      uid,
+      kind: groupVersionKind(target.kind),
+      resource: resourceOf(target.endpoint),
+      ...(subresource === "" ? {} : { subResource: subresource }),
+      requestKind: groupVersionKind(kind),
+      requestResource: resourceOf(endpoint),
+      ...(subresource === "" ? {} : { requestSubResource: subresource }),
+      ...(name === "" ? {} : { name }),
+      ...(namespace === "" ? {} : { namespace }),
+      operation,
+      userInfo: userInfo(context.user) as JsonObject,
+      object: (object as JsonObject | undefined) ?? null,
+      oldObject: (oldObject as JsonObject | undefined) ?? null,
+      dryRun,
+      options: optionsOf(operation, options),
+    },
+  };
+}
+
+const OPTIONS_KINDS = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions", CONNECT: "" } as const;
+const WRITE_OPTIONS = ["dryRun", "fieldManager", "fieldValidation"] as const;
+const DELETE_OPTIONS = ["gracePeriodSeconds", "preconditions", "orphanDependents", "propagationPolicy", "dryRun"] as const;
+
+/** As upstream, a patch has UpdateOptions. */
+function optionsOf(operation: AdmissionRequest["operation"], options: OperationOptions | undefined): JsonObject | null {
+  const kind = OPTIONS_KINDS[operation];
+  if (kind === "" || options === undefined) return null;
+  const members = (operation === "DELETE" ? DELETE_OPTIONS : WRITE_OPTIONS).flatMap((name) => {
+    const value = options[name];
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return { kind, apiVersion: "meta.k8s.io/v1", ...Object.fromEntries(members) };
+}
+
+function groupVersionKind({ group, version, kind }: GroupVersionKind): JsonObject {
+  return { group, version, kind };
+}
+
+function resourceOf({ served: { group, version }, resource }: AdmissionRequest["endpoint"]): JsonObject {
+  return { group, version, resource: resource.plural };
+}
+
+export interface ReviewResponse {
+  readonly isAllowed: boolean;
+  /** A Status; only its members that the client gets are used. */
+  readonly status: JsonObject | undefined;
+  /** The text of the patch; undefined if there is none. */
+  readonly patch: Uint8Array | undefined;
+  readonly patchType: string;
+  readonly warnings: readonly string[];
+  readonly auditAnnotations: Readonly<Record<string, string>>;
+}
+
+/** Throws an Error with upstream's message if the response does not answer the request. */
+export function readReview(
+  answer: Json,
+  { version, uid, isMutating }: { readonly version: ReviewVersion; readonly uid: string; readonly isMutating: boolean },
+): ReviewResponse {
+  if (!isObject(answer)) throw new Error("webhook response was absent");
+  const { response } = answer;
+  if (!isObject(response)) throw new Error("webhook response was absent");
+  const patch = patchOf(response);
+  const { patchType } = response;
+  if (version === "v1") {
+    if (response["uid"] !== uid) throw new Error(`expected response.uid=${quoteGo(uid)}, got ${quoteGo(textOf(response["uid"]))}`);
+    checkKind(answer);
+    if (isMutating) checkPatchPair(patch, patchType);
+    else checkNoPatch(patch, patchType);
+  }
+  return {
+    isAllowed: response["allowed"] === true,
+    status: isObject(response["status"]) ? response["status"] : undefined,
+    patch: isMutating ? patch : undefined,
+    // v1beta1 has only one type, which is not checked.
+    patchType: version === "v1" ? textOf(patchType) : "JSONPatch",
+    warnings: Array.isArray(response["warnings"]) ? response["warnings"].filter((one): one is string => typeof one === "string") : [],
+    auditAnnotations: textsOf(response["auditAnnotations"]),
+  };
+}
+
+function checkKind(answer: JsonObject): void {
+  const [apiVersion, kind] = [textOf(answer["apiVersion"]), textOf(answer["kind"])];
+  if (apiVersion === `${GROUP}/v1` && kind === KIND) return;
+  throw new Error(`expected webhook response of ${GROUP}/v1, Kind=${KIND}, got ${apiVersion === "" ? "/" : apiVersion}, Kind=${kind}`);
+}
+
+function checkPatchPair(patch: Uint8Array | undefined, patchType: Json | undefined): void {
+  const hasType = patchType !== undefined && patchType !== null;
+  if (patch !== undefined && !hasType) throw new Error("webhook returned response.patch but not response.patchType");
+  if (patch === undefined && hasType) throw new Error("webhook returned response.patchType but not response.patch");
+  if (hasType && patchType === "") throw new Error('webhook returned invalid response.patchType of ""');
+}
+
+function checkNoPatch(patch: Uint8Array | undefined, patchType: Json | undefined): void {
+  if (patch !== undefined) throw new Error("validating webhook may not return response.patch");
+  if (patchType !== undefined && patchType !== null) throw new Error("validating webhook may not return response.patchType");
+}
+
+function patchOf({ patch }: JsonObject): Uint8Array | undefined {
+  if (typeof patch !== "string" || patch === "") return undefined;
+  return decodeBase64(patch);
+}
+
+/** Throws an Error for text that is no JSON. */
+export function parsePatch(bytes: Uint8Array): Json {
+  return parseJson(bytes, { duplicates: false }).value;
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
+}
+
+function textsOf(value: Json | undefined): Readonly<Record<string, string>> {
+  if (!isObject(value)) return {};
+  return Object.fromEntries(Object.entries(value).flatMap(([key, text]) => (typeof text === "string" ? [[key, text] as const] : [])));
+}

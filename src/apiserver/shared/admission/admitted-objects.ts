@@ -1,0 +1,71 @@
+/** The objects of a request in the version and form that a webhook or policy wants, and back. */
+import { apiVersionOf, type GroupVersionKind, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
+import type { Subresource } from "../../../api/machinery/resource.ts";
+import type { AdmissionRequest } from "../../framework/admission.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
+import type { AdmissionTarget } from "./admission-target.ts";
+
+export interface AdmittedObjects {
+  readonly object?: KubeObject;
+  readonly oldObject?: KubeObject;
+}
+
+type ScaleSubresource = Extract<Subresource, { readonly of: "scale" }>;
+
+/** Rejects with a StatusError if another program converts and fails. */
+export async function objectsFor(request: AdmissionRequest, target: AdmissionTarget): Promise<AdmittedObjects> {
+  const { object, oldObject } = request;
+  return {
+    ...(object === undefined ? {} : { object: await shownTo(request, target, object) }),
+    ...(oldObject === undefined ? {} : { oldObject: await shownTo(request, target, oldObject) }),
+  };
+}
+
+async function shownTo(request: AdmissionRequest, { endpoint, kind }: AdmissionTarget, object: KubeObject): Promise<KubeObject> {
+  const definition = request.endpoint.resource.subresources[request.subresource];
+  if (definition?.of === "scale") return scaleOf(definition, object);
+  if (definition?.of === "action" || definition?.of === "connection") return withKind(object, kind);
+  return withKind(await converted(object, request.endpoint, endpoint), kind);
+}
+
+/** The changed object of a webhook or policy as the request has it. */
+export async function objectBack(request: AdmissionRequest, { endpoint }: AdmissionTarget, changed: KubeObject): Promise<KubeObject> {
+  const { subresource, object, endpoint: requested } = request;
+  const definition = requested.resource.subresources[subresource];
+  if (definition?.of === "scale") return definition.write(object as KubeObject, replicasOf(changed));
+  if (definition?.of === "action" || definition?.of === "connection") return changed;
+  const { served, resource } = requested;
+  return withKind(await converted(changed, endpoint, requested), { group: served.group, version: served.version, kind: resource.kind });
+}
+
+async function converted(object: KubeObject, from: Endpoint, to: Endpoint): Promise<KubeObject> {
+  if (from.served === to.served) return object;
+  const { conversion } = from.resource;
+  if (conversion !== undefined) return (await conversion.convert([object], to.served.version))[0] ?? object;
+  const stored = from.served.toStorage?.(object) ?? object;
+  return to.served.fromStorage?.(stored) ?? stored;
+}
+
+function withKind(object: KubeObject, kind: GroupVersionKind): KubeObject {
+  const apiVersion = apiVersionOf(kind);
+  if (object.kind === kind.kind && object.apiVersion === apiVersion) return object;
+  return { ...object, kind: kind.kind, apiVersion };
+}
+
+function scaleOf({ read }: ScaleSubresource, object: KubeObject): KubeObject {
+  const { specReplicas, statusReplicas, selector } = read(object);
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
+  const metadata = { name, namespace, uid, resourceVersion, creationTimestamp };
+  return {
+    kind: "Scale",
+    apiVersion: "autoscaling/v1",
+    metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined)) as KubeObject["metadata"],
+    spec: specReplicas === 0 ? {} : { replicas: specReplicas },
+    status: { replicas: statusReplicas, ...(selector === "" ? {} : { selector }) },
+  } as KubeObject;
+}
+
+function replicasOf(scale: KubeObject): number {
+  const { replicas = 0 } = ((scale as JsonObject)["spec"] ?? {}) as { readonly replicas?: number };
+  return replicas;
+}

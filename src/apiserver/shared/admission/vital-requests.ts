@@ -1,0 +1,30 @@
+/**
+ * Requests that keep the cluster itself alive (decision record "Webhooks cannot stop the cluster"). Upstream sends everything but admission
+ * configuration to webhooks, so that one dead webhook for everything stops heartbeats, leader election and the removal of namespaces.
+ */
+import type { AdmissionRequest } from "../../framework/admission.ts";
+import { SERVER } from "../../framework/own-requests.ts";
+import { isAdmissionConfiguration } from "./admission-target.ts";
+
+const NAMESPACE_CONTROLLER = "system:serviceaccount:kube-system:namespace-controller";
+const NODES_GROUP = "system:nodes";
+/** Heartbeats of nodes, and leader election of the control plane. */
+const LEASE_NAMESPACES: readonly string[] = ["kube-node-lease", "kube-system"];
+
+/** Never sent to webhooks: what configures admission, as upstream; the API server's own writes; the leases of the cluster. */
+export function isExemptFromWebhooks({ endpoint, namespace, context }: AdmissionRequest): boolean {
+  if (isAdmissionConfiguration(endpoint) || context.user.name === SERVER.name) return true;
+  const { group, plural } = endpoint.name;
+  return group === "coordination.k8s.io" && plural === "leases" && LEASE_NAMESPACES.includes(namespace);
+}
+
+/**
+ * Sent to webhooks, whose denial counts, but not whose failure: Namespaces, the deletion of their content, and the registration and status
+ * of nodes.
+ */
+export function failsOpen({ endpoint, context: { user } }: AdmissionRequest): boolean {
+  const { group, plural } = endpoint.name;
+  if (user.name === NAMESPACE_CONTROLLER) return true;
+  if (group !== "") return false;
+  return plural === "namespaces" || (plural === "nodes" && user.groups.includes(NODES_GROUP));
+}
