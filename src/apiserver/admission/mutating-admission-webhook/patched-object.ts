@@ -1,7 +1,7 @@
 /** Applies the JSON patch of a webhook: the result is decoded and defaulted like a whole object. Messages are upstream's. */
 import { decodeBySchema } from "../../../api/machinery/codec/decode.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
-import { apiVersionOf, type Json, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
+import { apiVersionOf, type Json, type KubeObject } from "../../../api/machinery/object.ts";
 import { applyJsonPatch } from "../../../api/machinery/patch/json-patch.ts";
 import { internalError } from "../../../api/machinery/status-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
@@ -26,7 +26,7 @@ export function patchedByWebhook({ webhook, target, object }: PatchedBy, { value
 
 function applied(object: KubeObject, patch: Json): Json {
   try {
-    return applyJsonPatch(object as JsonObject, patch);
+    return applyJsonPatch(object, patch);
   } catch (error) {
     // The general message of the patch API hides the cause, which is what the webhook's author needs.
     throw internalError((error as Error).cause ?? error);

@@ -47,7 +47,7 @@ test("a webhook gets the request as an AdmissionReview", async () => {
 
   equal(code, 201);
   const [{ object, uid, ...review } = {} as never] = world.webhooks.reviews;
-  match(uid as string, /^[0-9a-f-]{36}$/);
+  match(uid, /^[0-9a-f-]{36}$/);
   equal((object as JsonObject)["kind"], "ConfigMap");
   match(((object as JsonObject)["metadata"] as JsonObject)["uid"] as string, /^[0-9a-f-]{36}$/);
   const kind = { group: "", version: "v1", kind: "ConfigMap" };
@@ -141,12 +141,12 @@ const failures: readonly { readonly title: string; readonly answer: WebhookOfTes
   },
   {
     title: "an error code",
-    answer: () => ({ code: 500, contentType: "text/plain", body: new TextEncoder().encode("boom") }) as never,
+    answer: () => ({ code: 500, contentType: "text/plain", body: new TextEncoder().encode("boom") }),
     says: `${FAILED}failed to call webhook: an error on the server ("boom") has prevented the request from succeeding`,
   },
   {
     title: "a redirect",
-    answer: () => ({ code: 302, contentType: "text/plain", body: new Uint8Array() }) as never,
+    answer: () => ({ code: 302, contentType: "text/plain", body: new Uint8Array() }),
     says: `${FAILED}failed to call webhook: the server responded with the status code 302 but did not return more information`,
   },
 ];
