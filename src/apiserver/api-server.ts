@@ -63,7 +63,7 @@ import { impersonated } from "./authentication/impersonation.ts";
 import { all as resolvers } from "./connections/all.ts";
 import { objectWrites } from "./write/object-writes.ts";
 import { AdmissionCounters } from "./shared/admission/admission-counters.ts";
-import type { AdmissionMetrics } from "./framework/admission-metrics.ts";
+import type { AdmissionMetrics } from "./framework/admission/admission-metrics.ts";
 import { webhookCalls } from "./webhooks/webhook-calls.ts";
 import type { OwnRequests } from "./framework/own-requests.ts";
 

@@ -8,7 +8,7 @@ import type { Random } from "../../base/random.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import type { AdmissionConfig } from "./admission-config.ts";
-import type { AdmissionMetrics } from "./admission-metrics.ts";
+import type { AdmissionMetrics } from "./admission/admission-metrics.ts";
 import type { Authorizer } from "./authorization.ts";
 import type { Causes } from "./causes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";

@@ -14,7 +14,7 @@ const KIND = "AdmissionReview";
 
 export type ReviewVersion = "v1" | "v1beta1";
 
-/** The first version that the webhook and the server know; undefined if there is none. */
+/** The first version that the webhook and the server know; undefined if none exists. */
 export function reviewVersion(offered: readonly string[]): ReviewVersion | undefined {
   return offered.find((version): version is ReviewVersion => version === "v1" || version === "v1beta1");
 }
@@ -79,7 +79,7 @@ export interface ReviewResponse {
   readonly isAllowed: boolean;
   /** A Status; only its members that the client gets are used. */
   readonly status: JsonObject | undefined;
-  /** The text of the patch; undefined if there is none. */
+  /** The text of the patch; undefined if none exists. */
   readonly patch: Uint8Array | undefined;
   readonly patchType: string;
   readonly warnings: readonly string[];

@@ -4,7 +4,7 @@
  */
 import type { Json } from "../../../api/machinery/object.ts";
 import { internalError, isStatusError, timeoutError } from "../../../api/machinery/status-error.ts";
-import type { WebhookType } from "../../framework/admission-metrics.ts";
+import type { WebhookType } from "../../framework/admission/admission-metrics.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import { newUid } from "../../framework/storage/identifiers.ts";
 import type { AdmittedObjects } from "../admission/admitted-objects.ts";

@@ -1,5 +1,5 @@
 /** Decides whether a webhook whose rules match is called: selectors, then match conditions. */
-import type { WebhookType } from "../../framework/admission-metrics.ts";
+import type { WebhookType } from "../../framework/admission/admission-metrics.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import { isSelected } from "../admission/selected-request.ts";
 import type { WebhookMatch } from "./configured-webhooks.ts";

@@ -1,4 +1,4 @@
-/** apiserver_admission_* and the metrics of policies: upstream's names, labels and buckets. The contract is framework/admission-metrics.ts. */
+/** apiserver_admission_* and the metrics of policies: upstream's names, labels and buckets. The contract is framework/admission/admission-metrics.ts. */
 import { Counter, Histogram } from "../../../base/metrics/metric-series.ts";
 import type {
   AdmissionMetrics,
@@ -7,7 +7,7 @@ import type {
   ObservedPolicy,
   ObservedRejection,
   WebhookType,
-} from "../../framework/admission-metrics.ts";
+} from "../../framework/admission/admission-metrics.ts";
 import type { MetricFamilies } from "../../framework/document.ts";
 
 const PREFIX = "apiserver_admission_";

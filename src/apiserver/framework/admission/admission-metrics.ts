@@ -1,5 +1,5 @@
 /** The contract of admission's metrics: what plugins that run code of others count. shared/admission/admission-counters.ts implements it. */
-import type { MetricFamilies } from "./document.ts";
+import type { MetricFamilies } from "../document.ts";
 
 /** "admit" for mutating webhooks, "validating" for validating ones: upstream's values of the label `type`. */
 export type WebhookType = "admit" | "validating";
