@@ -149,7 +149,6 @@ export const apiServerFlags = {
   },
   "pod-metrics-apis": {
     type: "boolean",
-    default: DEFAULT_API_SERVER_CONFIG.podMetricsApis,
     doc: 'Serve custom.metrics.k8s.io and external.metrics.k8s.io, which autoscalers read, from the metrics of Pods with the annotation prometheus.io/scrape: "true".',
   },
   "event-ttl": durationFlag("1h0m0s", "Retention time of Events."),

@@ -80,6 +80,7 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
     log,
     resolvers,
     writes: objectWrites(() => server),
+    dynamicApis: [],
     extension: (group, plural) => extensions.find((extension) => extension.group === group && extension.plural === plural),
   };
   const extensions = extensionFactories.map((make) => make(server));
