@@ -43,7 +43,7 @@ import { RequestMetrics } from "./pipeline/request-metrics.ts";
 import { StoreMetrics } from "./storage/store-metrics.ts";
 import { CachedObjects } from "./storage/cached-objects.ts";
 import { Pipeline } from "./pipeline/pipeline.ts";
-import { FAIRNESS_HOOKS, PostStartHooks } from "./bootstrap/post-start-hooks.ts";
+import { AGGREGATION_HOOKS, FAIRNESS_HOOKS, PostStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./framework/extension.ts";
 import { documentReader } from "./rest/document-reader.ts";
@@ -55,6 +55,9 @@ import { leaseLeadership } from "./shared/lease-leadership.ts";
 import { storeAnswers } from "./shared/store-health.ts";
 import { Verbs } from "./verbs/verbs.ts";
 import { WatchRegistry } from "./watch/watch-registry.ts";
+import type { RemoteConnector } from "./framework/aggregation.ts";
+import { Aggregator } from "./aggregation/aggregator.ts";
+import { routedTransport } from "./aggregation/routed-transport.ts";
 import type { NodeConnector } from "./framework/node-connector.ts";
 import type { WebhookTransport } from "./framework/webhook-caller.ts";
 import { fairnessReport } from "./fairness/report.ts";
@@ -81,6 +84,8 @@ export interface ApiServerOptions {
   readonly connector?: NodeConnector;
   /** Connections to webhooks. Default: none, and every call of a webhook fails. */
   readonly webhookTransport?: WebhookTransport;
+  /** Connections to aggregated API servers. Absent: they are unavailable. */
+  readonly remoteConnector?: RemoteConnector;
   readonly loadDescriptions: () => Promise<Descriptions>;
   /** Metrics of other components in this process, collected whenever /metrics is read. */
   readonly moreMetrics?: () => MetricFamilies;
@@ -111,7 +116,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
   const storeMetrics = new StoreMetrics(options.clock);
   const admissionMetrics = new AdmissionCounters();
-  const { server, authorizer, endpoints } = contextOf({ ...options, store: storeMetrics.timed(options.store) }, late, admissionMetrics);
+  const timed = { ...options, store: storeMetrics.timed(options.store) };
+  const { server, authorizer, endpoints, aggregation } = contextOf(timed, late, admissionMetrics);
   const { clock, config } = server;
   const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
@@ -128,13 +134,18 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const listedPaths = () => pathsOf(documents);
   const { causes } = server;
   const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
-  const allMetrics = (): MetricFamilies => [storeMetrics.family(endpoints), ...admissionMetrics.families(), ...moreMetrics()];
+  const allMetrics = (): MetricFamilies => [
+    storeMetrics.family(endpoints),
+    ...admissionMetrics.families(),
+    ...aggregation.metricFamilies(),
+    ...moreMetrics(),
+  ];
   const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics: allMetrics };
   const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
   const own = { server, requests: new PipelineRequests(pipeline) };
   late.requests = own.requests;
   const builtIns = new BootstrapReconciler(own);
-  const closeParts = () => [gate, bootstrapReconciler, deadlines, endpoints].forEach((part) => part.close());
+  const closeParts = () => [gate, bootstrapReconciler, deadlines, aggregation, endpoints].forEach((part) => part.close());
   try {
     await bootstrap(own, bootstrapSteps, hooks);
     await authorizer.start();
@@ -144,6 +155,8 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
     await flowControl?.start(own.requests);
     FAIRNESS_HOOKS.forEach((hook) => hooks.finished(hook));
     for (const step of bootstrapSteps) await builtIns.keep(step);
+    await aggregation.start(own.requests);
+    AGGREGATION_HOOKS.forEach((hook) => hooks.finished(hook));
   } catch (error) {
     // A server that failed to start must leave nothing running in the process.
     builtIns.close();
@@ -164,7 +177,12 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   return {
     exchange: restExchange(rest),
     endpoints,
-    transport: ({ user, userAgent }) => inProcessTransport(pipeline, { user: withAuthenticatedGroup(user), userAgent }, readDocument),
+    transport({ user: given, userAgent }) {
+      const user = withAuthenticatedGroup(given);
+      const local = inProcessTransport(pipeline, { user, userAgent }, readDocument);
+      const timeoutMs = config.requestTimeoutMs;
+      return routedTransport(local, { aggregation, authorizer: server.authorizer, clock, user, userAgent, timeoutMs });
+    },
     async advertise(self) {
       advertised = new AdvertisedServer(own, self);
       await advertised.start();
@@ -201,7 +219,12 @@ function contextOf(
   options: ApiServerOptions,
   late: { readonly requests?: OwnRequests },
   metrics: AdmissionMetrics,
-): { readonly server: ServerContext; readonly authorizer: AuthorizationChain; readonly endpoints: ServedEndpoints } {
+): {
+  readonly server: ServerContext;
+  readonly authorizer: AuthorizationChain;
+  readonly endpoints: ServedEndpoints;
+  readonly aggregation: Aggregator;
+} {
   const { store, schemas, clock, random, log, identity, connector, webhookTransport: transport } = options;
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
   const endpoints = new ServedEndpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
@@ -215,6 +238,7 @@ function contextOf(
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
   const causes = new RecordedCauses(clock);
   const webhooks = webhookCalls({ objects, random, clock, transport });
+  const aggregation = new Aggregator({ endpoints, objects, clock, random, log }, options.remoteConnector);
   const admissionContext = {
     endpoints,
     objects,
@@ -236,6 +260,7 @@ function contextOf(
     schemas,
     objects,
     admission: new AdmissionChain(chosenPlugins(config.admission).map((make) => make(admissionContext))),
+    aggregation,
     identity,
     authenticator,
     authorizer,
@@ -257,7 +282,7 @@ function contextOf(
   }
   dynamicApis.push(...metricsApis(server));
   for (const resource of options.resources) endpoints.add(resource);
-  return { server, authorizer, endpoints };
+  return { server, authorizer, endpoints, aggregation };
 }
 
 function chosenPlugins({ enabledPlugins, disabledPlugins }: AdmissionConfig): readonly AdmissionPluginFactory[] {

@@ -18,12 +18,32 @@ const HOOKS = [
   "priority-and-fairness-config-producer",
   "bootstrap-controller",
   "start-kubernetes-service-cidr-controller",
+  "start-kube-aggregator-informers",
+  "apiservice-status-local-available-controller",
+  "apiservice-status-remote-available-controller",
+  "apiservice-registration-controller",
+  "apiservice-discovery-controller",
+  "kube-apiserver-autoregistration",
+  "apiservice-openapi-controller",
+  "apiservice-openapiv3-controller",
 ] as const;
 
 export type PostStartHook = (typeof HOOKS)[number];
 
 /** Hooks of API Priority and Fairness. */
 export const FAIRNESS_HOOKS = ["priority-and-fairness-config-consumer", "priority-and-fairness-filter"] as const;
+
+/** Hooks of aggregation, which is one part here. */
+export const AGGREGATION_HOOKS = [
+  "start-kube-aggregator-informers",
+  "apiservice-status-local-available-controller",
+  "apiservice-status-remote-available-controller",
+  "apiservice-registration-controller",
+  "apiservice-discovery-controller",
+  "kube-apiserver-autoregistration",
+  "apiservice-openapi-controller",
+  "apiservice-openapiv3-controller",
+] as const;
 
 export class PostStartHooks {
   readonly #hooks: readonly PostStartHook[];

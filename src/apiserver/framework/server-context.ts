@@ -4,6 +4,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { SchemaSet } from "../../api/machinery/schema.ts";
 import type { Store } from "../../store/store.ts";
+import type { Aggregation } from "./aggregation.ts";
 import type { Admission } from "./admission.ts";
 import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
@@ -25,6 +26,8 @@ export interface ServerContext {
   readonly objects: Objects;
   readonly schemas: SchemaSet;
   readonly admission: Admission;
+  /** Groups and versions of other API servers. */
+  readonly aggregation: Aggregation;
   readonly identity: Identity;
   readonly authenticator: Authenticator;
   readonly authorizer: Authorizer;

@@ -7,6 +7,7 @@ import { onAbort } from "../../base/abort.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
 import { accessOf, mustHaveAccess } from "../framework/access/access.ts";
 import type { AccessAttributes } from "../framework/authorization.ts";
+import type { ForwardedRequest } from "../framework/aggregation.ts";
 import type { DocumentRequest } from "../framework/document.ts";
 import { BodyMemory, type BodyReservation } from "../limits/body-memory.ts";
 import type { AdmitOptions, ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrency.ts";
@@ -23,7 +24,7 @@ import type { Verbs } from "../verbs/verbs.ts";
 
 export type PipelineStep = "authorization" | "body" | "priority and fairness" | "verb";
 
-export type PipelineRequest = ApiRequest | DocumentRequest;
+export type PipelineRequest = ApiRequest | DocumentRequest | ForwardedRequest;
 
 const READING: readonly string[] = ["get", "head", "list", "watch"];
 
@@ -104,7 +105,7 @@ export class Pipeline {
       if (leadership !== undefined && !READING.includes(request.verb)) await this.#checkLeadership(leadership);
       const outcome = await orAborted(request.context.signal, this.#execute(request, resolved, received));
       this.#count(request, resolved, { code: codeOf(outcome), startedMs: started });
-      return outcome.is === "connection" && !isDocument(request) ? this.#watched(request, outcome.answer) : outcome;
+      return outcome.is === "connection" && isForResource(request) ? this.#watched(request, outcome.answer) : outcome;
     } catch (error) {
       const status = this.#statusOf(error, request, step);
       if (status instanceof OverloadError) this.#metrics.rejected++;
@@ -124,11 +125,12 @@ export class Pipeline {
   /** Hot path: not async, which would cost every request microtasks. */
   #execute(request: PipelineRequest, resolved: ResolvedResource, body: RequestBody | undefined): Promise<Outcome> {
     if (isDocument(request)) return request.answer().then((answer) => ({ is: "document", answer }));
+    if (isForwarded(request)) return request.forward(bytesOf(body)).then((answer) => ({ is: "document", answer }));
     return this.#verbs.handle(this.#current(resolved, request), body === undefined ? request : { ...request, body });
   }
 
   #resolve(request: PipelineRequest): ResolvedResource {
-    return isDocument(request) ? NOT_A_RESOURCE : resolveResource(this.#server.endpoints, request);
+    return !isForResource(request) ? NOT_A_RESOURCE : resolveResource(this.#server.endpoints, request);
   }
 
   #reserve(request: PipelineRequest, flow: RequestFlow | undefined, { sizeBytes, cancel }: BodySource): BodyReservation {
@@ -160,10 +162,10 @@ export class Pipeline {
 
   /**
    * Unknown resources are counted as one: clients choose their names, so the number of series would be unbounded. Documents are not counted:
-   * upstream's request metrics are of resources.
+   * upstream's request metrics are of resources, and forwarded ones are counted by the server that serves them.
    */
   #count(request: PipelineRequest, { endpoint, subresource }: ResolvedResource, { code, startedMs }: Counted): void {
-    if (isDocument(request)) return;
+    if (!isForResource(request)) return;
     const isKnown = endpoint !== undefined && (request.subresource === "" || subresource !== undefined);
     const counted = isKnown ? request : { ...request, group: "", version: "", plural: "", subresource: "" };
     this.#metrics.request(counted, code, this.#server.clock.monotonic() - startedMs);
@@ -213,11 +215,25 @@ function isDocument(request: PipelineRequest): request is DocumentRequest {
   return "path" in request;
 }
 
+/** For another server. */
+function isForwarded(request: PipelineRequest): request is ForwardedRequest {
+  return "forward" in request;
+}
+
+function isForResource(request: PipelineRequest): request is ApiRequest {
+  return !isDocument(request) && !isForwarded(request);
+}
+
 function isConnection(request: PipelineRequest): boolean {
-  return !isDocument(request) && request.connection !== undefined;
+  return isForResource(request) && request.connection !== undefined;
+}
+
+function bytesOf(body: RequestBody | undefined): Uint8Array | undefined {
+  return body?.form === "bytes" ? body.bytes : undefined;
 }
 
 function requestedAccessOf(request: PipelineRequest): AccessAttributes {
+  if (isForwarded(request)) return request.access;
   if (!isDocument(request)) return accessOf(request, accessVerb(request));
   return { user: request.context.user, verb: request.verb, path: request.path };
 }

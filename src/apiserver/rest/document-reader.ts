@@ -8,7 +8,8 @@ import { internalError, noSuchPath, StatusError } from "../../api/machinery/stat
 import type { ExchangeRequest } from "../framework/exchange.ts";
 import type { DocumentReader } from "../pipeline/in-process.ts";
 import { parsePath } from "../framework/access/request-path.ts";
-import { answerDocument, type RestDependencies } from "./rest-exchange.ts";
+import type { RestDependencies } from "./responses.ts";
+import { answerDocument } from "./rest-exchange.ts";
 import { documentRoute } from "./route.ts";
 
 const OK = 200;

@@ -2,55 +2,36 @@
  * The API over HTTP: converts an exchange to a request, runs the pipeline, and converts the outcome to an answer. Every failure is a Status
  * with the code of its reason.
  */
-import { CAUSE_HEADER, parseCause } from "../../api/machinery/cause.ts";
-import { LEADERSHIP_HEADER, parseLeadership } from "../../api/machinery/leadership.ts";
 import { badRequest, internalError, isStatusError, noSuchPath, type StatusError } from "../../api/machinery/status-error.ts";
 import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { bodyBytesMax } from "../limits/body-limits.ts";
-import type { Document, DocumentRequest } from "../framework/document.ts";
+import type { DocumentRequest } from "../framework/document.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../framework/exchange.ts";
-import { OVERLOAD_MESSAGE, OverloadError } from "../framework/overload.ts";
-import type { LargeBodies } from "../limits/large-bodies.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import { isPretty } from "../shared/pretty-json.ts";
-import type { BodySource, Pipeline } from "../pipeline/pipeline.ts";
+import type { BodySource } from "../pipeline/pipeline.ts";
 import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
-import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
+import type { ApiRequest, User } from "../framework/request.ts";
 import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
-import { newUid } from "../framework/storage/identifiers.ts";
 import { connectionVerb, pathBehind, type Connection } from "./connection-path.ts";
-import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
 import { answerForm, type AnswerForm, type AskedFor } from "./negotiation.ts";
 import { requestedAccess } from "../framework/access/requested-access.ts";
 import { BodyReceiver } from "./receive-body.ts";
 import { checkTimeout, parseQuery, type ParsedQuery } from "./request-options.ts";
 import { verbOf, type ResourcePath } from "../framework/access/request-path.ts";
+import { answerRemote } from "./remote.ts";
+import { causeOf, contextOf, traceOf } from "./request-context.ts";
+import { commonHeaders, failure, PLAIN_TEXT, withFlow, type RestDependencies } from "./responses.ts";
 import { routeOf, type DocumentRoute } from "./route.ts";
 import { warningHeaders } from "./warnings.ts";
-import type { WaitingBytes } from "./waiting-bytes.ts";
 import { streamWatch } from "./watch-stream.ts";
 import type { RequestFlow } from "../framework/concurrency.ts";
-
-export interface RestDependencies {
-  readonly server: ServerContext;
-  readonly pipeline: Pipeline;
-  readonly documents: readonly Document[];
-  readonly deadlines: Deadlines;
-  readonly waitingBytes: WaitingBytes;
-  readonly largeBodies: LargeBodies;
-  /** The user that the request acts as: the one authenticated, unless it has impersonation headers. Throws a StatusError. */
-  impersonate(request: ExchangeRequest, user: User): User;
-}
-
-type Headers = Record<string, string | readonly string[]>;
-
-const STATUS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.Status";
 
 export function restExchange(dependencies: RestDependencies): Exchange {
   return async (request, offer, switching) => {
@@ -71,7 +52,9 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
   const authenticated = server.authenticator.authenticate(request);
   const { user: self, warnings: said = [] } = authenticated instanceof Promise ? await authenticated : authenticated;
   const user = dependencies.impersonate(request, self);
-  const route = routeOf({ endpoints: server.endpoints, documents: dependencies.documents }, request.path);
+  const { endpoints, aggregation } = server;
+  const route = routeOf({ endpoints, aggregation, documents: dependencies.documents }, request.path);
+  if (route.is === "remote") return answerRemote(dependencies, { request, user, route, switching: offers.switching });
   if (route.is === "document") return answerDocument(dependencies, request, user, route);
   const { path, resolved, connection } = route;
   const asked = { request, user, path, resolved, warnings: [...said] };
@@ -128,11 +111,6 @@ function documentRequest(server: ServerContext, request: ExchangeRequest, user: 
 }
 
 const NO_RESOURCE = { group: "", version: "", plural: "", subresource: "", namespace: "", name: "", options: {} } as const;
-
-/** Sets the headers that name the flow of the request, as upstream: by UIDs. */
-function withFlow(answer: ExchangeAnswer, flow: RequestFlow | undefined): ExchangeAnswer {
-  return flow === undefined || !("headers" in answer) ? answer : { ...answer, headers: { ...answer.headers, ...flow.headers } };
-}
 
 async function documentAt(
   server: ServerContext,
@@ -253,51 +231,10 @@ function connectionVerbOf({ request, connection }: AskedConnection): Verb {
   return verb;
 }
 
-interface ContextOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly warnings: string[];
-}
-
-function contextOf(request: ExchangeRequest, user: User, { signal, warnings }: ContextOptions): RequestContext {
-  return {
-    user,
-    ...(signal === undefined ? {} : { signal }),
-    userAgent: request.header("user-agent") ?? "",
-    ...traceOf(request),
-    ...causeOf(request),
-    ...leadershipOf(request),
-    warn: (sentence) => void warnings.push(sentence),
-  };
-}
-
 /** Reading from a store that this process owns is reading from memory; a signal for each would cost more than the response. */
 function mayHang({ store }: ServerContext, verb: string): boolean {
   return hasBody(verb) || (verb !== "watch" && store.capabilities.shared);
 }
-
-function traceOf(request: ExchangeRequest): Pick<RequestContext, "traceparent"> {
-  const traceparent = request.header("traceparent");
-  return traceparent === undefined ? {} : { traceparent: traceparent.slice(0, CARRIED_LENGTH_MAX) };
-}
-
-/** An invalid header must not be ignored: the write would be executed. */
-function leadershipOf(request: ExchangeRequest): Pick<RequestContext, "leadership"> {
-  const text = request.header(LEADERSHIP_HEADER);
-  if (text === undefined) return {};
-  const leadership = parseLeadership(text);
-  if (leadership === undefined)
-    throw badRequest(`the header ${LEADERSHIP_HEADER} must be NAMESPACE/NAME/HOLDER of a lease, each percent-encoded`);
-  return { leadership };
-}
-
-function causeOf(request: ExchangeRequest): Pick<RequestContext, "cause"> {
-  const text = request.header(CAUSE_HEADER);
-  const cause = text === undefined || text.length > CARRIED_LENGTH_MAX ? undefined : parseCause(text);
-  return cause === undefined ? {} : { cause };
-}
-
-/** For headers that are forwarded unchanged. */
-const CARRIED_LENGTH_MAX = 1_024;
 
 function askedFor(endpoint: Endpoint | undefined, verb: string): AskedFor {
   if (endpoint !== undefined && !endpoint.resource.stored && verb === "create") return "value";
@@ -366,60 +303,13 @@ function present(
   }
 }
 
-function commonHeaders({ random }: ServerContext, request: ExchangeRequest): Headers {
-  return { "audit-id": request.header("audit-id") ?? newUid(random), "cache-control": "no-cache, private" };
-}
-
-interface FailureOptions {
-  readonly warnings?: readonly string[];
-  readonly flow?: RequestFlow | undefined;
-}
-
-function failure(
-  { server }: Pick<RestDependencies, "server">,
-  request: ExchangeRequest,
-  error: StatusError,
-  { warnings = [], flow }: FailureOptions = {},
-): WholeAnswer {
-  const retryAfter = error.details?.retryAfterSeconds;
-  const headers = {
-    ...commonHeaders(server, request),
-    ...flow?.headers,
-    ...(retryAfter === undefined ? {} : { "retry-after": String(retryAfter) }),
-  };
-  if (error instanceof OverloadError) return { code: error.code, headers: { ...headers, ...PLAIN_TEXT }, body: [OVERLOADED] };
-  const encoder = new Encoder({
-    form: formOfFailure(request),
-    schemas: server.schemas,
-    includeObject: "None",
-    pretty: isPretty(request),
-    nowMs: () => server.clock.now(),
-  });
-  return {
-    code: error.code,
-    headers: { ...headers, "content-type": encoder.contentType, ...warningHeaders(warnings) },
-    body: encoder.value(error.toStatus(), STATUS_SCHEMA),
-  };
-}
-
-/** The response of Go's http.Error, which upstream uses outside the API. */
-const PLAIN_TEXT = { "content-type": "text/plain; charset=utf-8", "x-content-type-options": "nosniff" } as const;
-const OVERLOADED = new TextEncoder().encode(`${OVERLOAD_MESSAGE}\n`);
-
-/** Errors are always encoded, in JSON if the requested media type is not supported. */
-function formOfFailure(request: ExchangeRequest) {
-  try {
-    return answerForm(request.header("accept"), "value");
-  } catch {
-    return answerForm(undefined, "object");
-  }
-}
-
 /** True if the path is under an existing group; upstream answers other paths outside the API. */
-function isServed({ endpoints, dynamicApis }: ServerContext, path: string): boolean {
+function isServed({ endpoints, dynamicApis, aggregation }: ServerContext, path: string): boolean {
   const [, root, group] = path.split("/");
   if (root !== "apis") return root === "api";
-  if (dynamicApis.some((api) => api.group === group)) return true;
+  for (const api of [...dynamicApis, ...aggregation.all()]) {
+    if (api.group === group) return true;
+  }
   for (const { served } of endpoints.all()) {
     if (served.group === group) return true;
   }

@@ -1,6 +1,7 @@
-import { deepEqual, equal, throws } from "node:assert/strict";
+import { deepEqual, equal, fail, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { isReason } from "../../api/machinery/status-error.ts";
+import { NO_AGGREGATION } from "../framework/aggregation.ts";
 import type { Document } from "../framework/document.ts";
 import { startServer } from "../testing/server.ts";
 import { routeOf, type RouteTable } from "./route.ts";
@@ -28,16 +29,17 @@ for (const { path, expected } of [
   test(`${path} resolves to ${expected.filter((part) => typeof part === "string").join(" ")}`, async () => {
     await using server = await startServer();
 
-    const route = routeOf({ endpoints: server.server.endpoints, documents: [HEALTH] }, path);
+    const route = routeOf({ endpoints: server.server.endpoints, documents: [HEALTH], aggregation: NO_AGGREGATION }, path);
 
     if (route.is === "document") return deepEqual([route.is, route.document?.name], expected);
+    if (route.is === "remote") return fail("no other server is registered");
     const { resolved, connection } = route;
     deepEqual([route.is, resolved.endpoint?.resource.plural, resolved.subresource?.of, connection && true], expected);
   });
 }
 
 test("a path that cannot be decoded is a bad request", () => {
-  const table: RouteTable = { endpoints: { find: () => undefined }, documents: [] };
+  const table: RouteTable = { endpoints: { find: () => undefined }, documents: [], aggregation: NO_AGGREGATION };
 
   throws(
     () => routeOf(table, "/api/v1/%zz"),
@@ -53,7 +55,7 @@ test("the endpoint is looked up once per route", async () => {
     return server.server.endpoints.find(...resource);
   };
 
-  routeOf({ endpoints: { find }, documents: [] }, `${POD}/exec`);
+  routeOf({ endpoints: { find }, documents: [], aggregation: NO_AGGREGATION }, `${POD}/exec`);
 
   equal(lookups, 1);
 });

@@ -1,15 +1,20 @@
 /** Collects the body of an answer that the server itself requested from a node or Pod. */
+import { onAbort } from "../../base/abort.ts";
 import type { ExchangeAnswer, Sink } from "../framework/exchange.ts";
 
-/** Rejects if the body is longer than `bytesMax`, if it ends prematurely, or if the answer is an upgrade. */
-export async function answerBytes(answer: ExchangeAnswer, bytesMax: number): Promise<Uint8Array> {
+/** Rejects if the body is longer than `bytesMax`, if it ends prematurely, if the answer is an upgrade, or with the signal's reason. */
+export async function answerBytes(answer: ExchangeAnswer, bytesMax: number, signal?: AbortSignal): Promise<Uint8Array> {
   if ("body" in answer) return joined(answer.body, bytesMax);
   if (!("stream" in answer)) throw new Error("Cannot read the body of the answer: the connection was upgraded");
   return new Promise((resolve, reject) => {
     const pieces: Uint8Array[] = [];
     let size = 0;
     const closed: (() => void)[] = [];
-    const close = (): void => closed.splice(0).forEach((listener) => listener());
+    let isClosed = false;
+    const close = (): void => {
+      isClosed = true;
+      closed.splice(0).forEach((listener) => listener());
+    };
     const sink: Sink = {
       write({ bytes }) {
         size += bytes.length;
@@ -22,13 +27,17 @@ export async function answerBytes(answer: ExchangeAnswer, bytesMax: number): Pro
         close();
       },
       abort: () => fail(new Error("The body of the answer ended prematurely")),
-      onClosed: (listener) => void closed.push(listener),
+      onClosed: (listener) => (isClosed ? listener() : void closed.push(listener)),
       onDrained: () => undefined,
     };
     const fail = (error: Error): void => {
       reject(error);
       close();
     };
+    if (signal !== undefined) {
+      if (signal.aborted) fail(signal.reason as Error);
+      else closed.push(onAbort(signal, () => fail(signal.reason as Error)));
+    }
     answer.stream(sink);
   });
 }

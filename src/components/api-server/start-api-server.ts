@@ -9,6 +9,8 @@ import type { Exchange } from "../../apiserver/framework/exchange.ts";
 import { networkConnector } from "../../apiserver/http/network-connector.ts";
 import { networkWebhookTransport } from "../../apiserver/http/webhook-transport.ts";
 import type { WebhookTransport } from "../../apiserver/framework/webhook-caller.ts";
+import { remoteConnector } from "../../apiserver/http/remote-connector.ts";
+import type { RemoteConnector } from "../../apiserver/framework/aggregation.ts";
 import type { Identity } from "../../apiserver/framework/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -74,11 +76,12 @@ export async function startApiServerOn(
   const kubeletTls = await clock.external(KubeletTls.open(apiServer.kubelets));
   const network = networkConnector({ kubeletTls: () => kubeletTls.show(part.pki) });
   const connector = connectorOver?.(network) ?? network;
+  const remote = remoteConnector({ proxyCertificate: () => part.pki.pair("front-proxy-client") });
   const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: () => Promise.resolve({}) }));
   const part = await startApiServerPart(apiServer, {
     ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
     startCore: async (given) => {
-      core = await startCore(store, { ...context, ...given, connector, webhookTransport, clock, log });
+      core = await startCore(store, { ...context, ...given, connector, remoteConnector: remote, webhookTransport, clock, log });
       return { ...core, exchange: context.aroundExchange?.(core.exchange) ?? core.exchange };
     },
   });
@@ -126,11 +129,12 @@ interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "
   readonly identity: Identity;
   readonly connector?: NodeConnector;
   readonly webhookTransport: WebhookTransport;
+  readonly remoteConnector?: RemoteConnector;
 }
 
 /** The API server on an open store. */
 function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
-  const { identity, moreMetrics, moreDocuments, connector, webhookTransport } = settings;
+  const { identity, moreMetrics, moreDocuments, connector, webhookTransport, remoteConnector: remote } = settings;
   return startApiServer({
     store,
     resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),
@@ -144,6 +148,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
     ...(moreDocuments === undefined ? {} : { moreDocuments }),
     ...(connector === undefined ? {} : { connector }),
     webhookTransport,
+    ...(remote === undefined ? {} : { remoteConnector: remote }),
     yieldsToEventLoop: clock === realClock,
     config: api,
   });

@@ -21,7 +21,8 @@ export interface ForwardRequest {
   readonly method: string;
   /** With its query, percent-encoded. */
   readonly path: string;
-  readonly headers: Readonly<Record<string, string>>;
+  /** A list is several headers of one name. */
+  readonly headers: Readonly<Record<string, string | readonly string[]>>;
   readonly body?: Uint8Array;
   /** Cancels until the response head was received. */
   readonly signal: AbortSignal;
@@ -46,7 +47,7 @@ export async function forwardRequest(request: ForwardRequest): Promise<ForwardRe
 
 function sent(asked: ForwardRequest): Promise<IncomingMessage> {
   const { host, port, method, path, headers, body, signal, tls = {} } = asked;
-  const sentHeaders = { host: hostHeader(asked), ...headers };
+  const sentHeaders = { host: hostHeader(asked), ...outgoing(headers) };
   const common = { host, port, method, path, headers: sentHeaders, agent: false, maxHeaderSize: HEADER_BYTES_MAX } as const;
   return new Promise((resolve, reject) => {
     const outgoing = asked.scheme === "http" ? requestHttp(common) : requestHttps({ ...common, ...tlsOptions(tls) });
@@ -84,6 +85,11 @@ function tlsOptions({ authorities, certificate, key, serverName, isInsecure }: C
     ...(certificate === undefined ? {} : { cert: certificate, key }),
     ...(serverName === undefined ? {} : { servername: serverName }),
   };
+}
+
+/** Node's types want lists that it may change. */
+function outgoing(headers: ForwardRequest["headers"]): Record<string, string | string[]> {
+  return Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, typeof value === "string" ? value : [...value]]));
 }
 
 function hostHeader({ host, port }: ForwardRequest): string {

@@ -2,7 +2,7 @@
 import type { GroupVersionKind } from "../../../api/machinery/object.ts";
 import type { DynamicResource } from "../../framework/apis/dynamic-api.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
-import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
+import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveredVersion, type DiscoveryObject } from "./groups.ts";
 
 export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): DiscoveryObject {
   return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items: groups.map(groupEntry) };
@@ -11,12 +11,15 @@ export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): Disco
 function groupEntry({ name, versions }: DiscoveredGroup) {
   return {
     metadata: name === "" ? {} : { name },
-    versions: versions.map(({ version, endpoints, dynamic = [] }) => ({
-      version,
-      resources: [...endpoints.map(resourceEntry), ...dynamicEntries(dynamic)],
-      freshness: "Current",
-    })),
+    versions: versions.map(versionEntry),
   };
+}
+
+function versionEntry({ version, endpoints, dynamic = [], remote }: DiscoveredVersion) {
+  if (remote === undefined)
+    return { version, resources: [...endpoints.map(resourceEntry), ...dynamicEntries(dynamic)], freshness: "Current" };
+  const { resources, freshness } = remote.discovery;
+  return { version, ...(resources.length === 0 ? {} : { resources }), freshness };
 }
 
 /** A subresource without its resource has a parent without verbs, as upstream's aggregator makes it. */

@@ -19,13 +19,13 @@ import { writeYaml } from "../../../api/machinery/codec/yaml/write.ts";
 import type { SchemaSet } from "../../../api/machinery/schema.ts";
 import { internalError, noSuchPath } from "../../../api/machinery/status-error.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
-import type { DynamicApi } from "../../framework/apis/dynamic-api.ts";
+import type { ServerContext } from "../../framework/server-context.ts";
 import type { Endpoints } from "../../framework/endpoints.ts";
 import { entityTag, hashOf, hasAlready } from "../../shared/entity-tag.ts";
 import type { ExchangeRequest, WholeAnswer } from "../../framework/exchange.ts";
 import { isPretty, prettyJson } from "../../shared/pretty-json.ts";
 import { apiGroupDiscoveryList } from "./aggregated.ts";
-import { dynamicGroupsOf, groupsOf, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
+import { groupsOf, type OtherApis, type DiscoveredGroup, type DiscoveryObject } from "./groups.ts";
 import { apiGroup, apiGroupList, apiResourceList, apiVersions } from "./plain.ts";
 
 const AGGREGATED = { group: "apidiscovery.k8s.io", version: "v2", kind: "APIGroupDiscoveryList" };
@@ -40,11 +40,11 @@ interface Kept {
 
 export function discoveryDocument({ endpoints, server }: Pick<DocumentDependencies, "endpoints" | "server">): Document {
   const { dynamicApis } = server;
-  const discovery = new Discovery(endpoints, server.schemas, dynamicApis);
+  const discovery = new Discovery(endpoints, server);
   return {
     name: "discovery",
     answers: (path) => /^\/(?:api(?:\/[^/]+)?|apis(?:\/[^/]+){0,2})$/.test(path),
-    listedPaths: () => discoveryPaths(endpoints, dynamicApis),
+    listedPaths: () => discoveryPaths(endpoints, server),
     async answer(request, path) {
       await dynamicApis.find(({ group, version }) => path === `/apis/${group}/${version}`)?.refresh();
       return discovery.answer(request, path);
@@ -52,33 +52,34 @@ export function discoveryDocument({ endpoints, server }: Pick<DocumentDependenci
   };
 }
 
-function discoveryPaths(endpoints: Endpoints, dynamicApis: readonly DynamicApi[]): readonly string[] {
+function discoveryPaths(endpoints: Endpoints, { aggregation, dynamicApis }: OtherApis): readonly string[] {
   const paths = new Set(["/api", "/apis", "/apis/"]);
   for (const { served } of endpoints.all()) {
     if (served.group === "") paths.add(`/api/${served.version}`);
     else paths.add(`/apis/${served.group}`).add(`/apis/${served.group}/${served.version}`);
   }
-  for (const { group, version } of dynamicApis) paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`);
+  for (const { group, version } of [...dynamicApis, ...aggregation.all()]) paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`);
   return [...paths];
 }
 
 class Discovery {
   readonly #endpoints: Endpoints;
   readonly #schemas: SchemaSet;
-  readonly #dynamicApis: readonly DynamicApi[];
+  readonly #others: OtherApis;
   #groups: readonly DiscoveredGroup[] | undefined;
   /** Keyed by path and content type. */
   readonly #kept = new Map<string, Kept>();
 
-  constructor(endpoints: Endpoints, schemas: SchemaSet, dynamicApis: readonly DynamicApi[]) {
+  constructor(endpoints: Endpoints, { schemas, aggregation, dynamicApis }: Pick<ServerContext, "schemas"> & OtherApis) {
     this.#endpoints = endpoints;
     this.#schemas = schemas;
-    this.#dynamicApis = dynamicApis;
+    this.#others = { aggregation, dynamicApis };
     const forget = (): void => {
       this.#groups = undefined;
       this.#kept.clear();
     };
     endpoints.onChange(forget);
+    aggregation.onChange(forget);
     for (const api of dynamicApis) api.onChange(forget);
   }
 
@@ -148,7 +149,7 @@ class Discovery {
   }
 
   #all(): readonly DiscoveredGroup[] {
-    return (this.#groups ??= [...groupsOf(this.#endpoints.all()), ...dynamicGroupsOf(this.#dynamicApis)]);
+    return (this.#groups ??= groupsOf(this.#endpoints.all(), this.#others));
   }
 }
 

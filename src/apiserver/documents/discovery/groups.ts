@@ -1,10 +1,11 @@
 /**
- * The served resources by group and version, in discovery order: groups in order of addition, versions with the preferred one first,
- * resources by name. Clients use the first match of a short name, so the order is significant.
+ * The served resources by group and version, in discovery order: groups and versions by the priorities of their APIServices, resources by
+ * name. Clients use the first match of a short name, so the order is significant.
  */
 import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../../api/machinery/resource.ts";
 import type { DynamicApi, DynamicResource } from "../../framework/apis/dynamic-api.ts";
+import type { Aggregation, RemoteApi } from "../../framework/aggregation.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 
 /** One of the documents. */
@@ -22,33 +23,59 @@ export interface DiscoveredVersion {
   readonly endpoints: readonly Endpoint[];
   /** Resources without an endpoint. Absent: none. */
   readonly dynamic?: readonly DynamicResource[];
+  /** Set if another API server serves it; `endpoints` is then empty. */
+  readonly remote?: RemoteApi;
 }
 
-export function groupsOf(endpoints: Iterable<Endpoint>): readonly DiscoveredGroup[] {
-  const groups = new Map<string, Map<string, Endpoint[]>>();
+/** What is served by other means than endpoints: by other API servers, or as data. */
+export interface OtherApis {
+  readonly aggregation: Aggregation;
+  readonly dynamicApis: readonly DynamicApi[];
+}
+
+export function groupsOf(endpoints: Iterable<Endpoint>, { aggregation, dynamicApis }: OtherApis): readonly DiscoveredGroup[] {
+  const groups = new Map<string, Map<string, DiscoveredVersion>>();
+  const versionsOf = (group: string): Map<string, DiscoveredVersion> => {
+    const versions = groups.get(group) ?? new Map<string, DiscoveredVersion>();
+    groups.set(group, versions);
+    return versions;
+  };
   for (const endpoint of endpoints) {
     const { group, version } = endpoint.served;
-    const versions = groups.get(group) ?? new Map<string, Endpoint[]>();
-    groups.set(group, versions.set(version, [...(versions.get(version) ?? []), endpoint]));
+    if (aggregation.remote(group, version) !== undefined) continue;
+    const versions = versionsOf(group);
+    versions.set(version, { version, endpoints: [...(versions.get(version)?.endpoints ?? []), endpoint] });
   }
-  return Array.from(groups, ([name, versions]) => ({
-    name,
-    versions: Array.from(versions, ([version, served]) => ({ version, endpoints: served.toSorted(byPlural) })).sort((a, b) =>
-      compareVersions(a.version, b.version),
-    ),
-  }));
+  for (const api of dynamicApis) versionsOf(api.group).set(api.version, { version: api.version, endpoints: [], dynamic: api.resources() });
+  for (const remote of aggregation.all()) versionsOf(remote.group).set(remote.version, { version: remote.version, endpoints: [], remote });
+  const ranked = Array.from(groups, ([name, versions]) => rankedGroup(name, [...versions.values()], aggregation));
+  return ranked.toSorted((a, b) => b.priority - a.priority || compareTexts(a.service, b.service)).map(({ group }) => group);
 }
 
-/** Groups whose resources are data. */
-export function dynamicGroupsOf(apis: readonly DynamicApi[]): readonly DiscoveredGroup[] {
-  const names = [...new Set(apis.map(({ group }) => group))];
-  return names.map((name) => ({
-    name,
-    versions: apis
-      .filter(({ group }) => group === name)
-      .map((api) => ({ version: api.version, endpoints: [], dynamic: api.resources() }))
-      .sort((a, b) => compareVersions(a.version, b.version)),
+interface RankedGroup {
+  readonly group: DiscoveredGroup;
+  readonly priority: number;
+  /** The APIService that gives it its priority: those of equal priority are in the order of these names. */
+  readonly service: string;
+}
+
+function rankedGroup(name: string, versions: readonly DiscoveredVersion[], aggregation: Aggregation): RankedGroup {
+  const ranked = versions.map((found) => ({
+    found: { ...found, endpoints: found.endpoints.toSorted(byPlural) },
+    priority: aggregation.priorityOf({ group: name, version: found.version }),
+    service: `${found.version}.${name}`,
   }));
+  const byVersion = ranked.toSorted((a, b) => b.priority.version - a.priority.version || compareVersions(a.found.version, b.found.version));
+  const [first] = ranked.toSorted((a, b) => b.priority.group - a.priority.group || compareTexts(a.service, b.service));
+  return {
+    group: { name, versions: byVersion.map(({ found }) => found) },
+    priority: first?.priority.group ?? 0,
+    service: first?.service ?? "",
+  };
+}
+
+function compareTexts(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
 }
 
 function byPlural(a: Endpoint, b: Endpoint): number {

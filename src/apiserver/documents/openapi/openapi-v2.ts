@@ -9,6 +9,7 @@ import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
 import { entityTag, hashOf, hasAlready } from "../../shared/entity-tag.ts";
 import type { WholeAnswer, ExchangeRequest } from "../../framework/exchange.ts";
+import { withRemoteParts } from "./remote-parts.ts";
 import { sourcesOf } from "./sources.ts";
 import { TypeSchemas } from "./type-schemas.ts";
 import { v2Document } from "./v2-document.ts";
@@ -30,7 +31,9 @@ interface BuiltDocument {
 export function openApiV2Document(dependencies: Dependencies): Document {
   const { clock } = dependencies.server;
   let making: Promise<BuiltDocument> | undefined;
-  dependencies.endpoints.onChange(() => (making = undefined));
+  const changed = (): void => void (making = undefined);
+  dependencies.endpoints.onChange(changed);
+  dependencies.server.aggregation.onChange(changed);
   return {
     name: "openapi/v2",
     answers: (path) => path === "/openapi/v2",
@@ -48,10 +51,13 @@ export function openApiV2Document(dependencies: Dependencies): Document {
 
 /** Each of the three parts takes tens of milliseconds, so the event loop gets a tick in between. */
 async function make({ endpoints, server, loadDescriptions }: Dependencies): Promise<BuiltDocument> {
-  const { schemas, clock } = server;
+  const { schemas, clock, aggregation } = server;
   const types = new TypeSchemas({ dialect: "v2", schemas, descriptions: await loadDescriptions() });
-  const sources = Array.from(sourcesOf(endpoints.all()).values(), (source) => source.make());
-  const document = v2Document(sources, types);
+  const local = [...endpoints.all()].filter(({ served }) => aggregation.remote(served.group, served.version) === undefined);
+  const sources = Array.from(sourcesOf(local).values(), (source) => source.make());
+  const parts = [...aggregation.all()].flatMap(({ openApiV2 }) => (openApiV2 === undefined ? [] : [openApiV2]));
+  const own = v2Document(sources, types);
+  const document = parts.length === 0 ? own : withRemoteParts(own, parts);
   await clock.sleep(0);
   const json = new TextEncoder().encode(writeJson(document));
   await clock.sleep(0);

@@ -7,7 +7,9 @@ import type { Clock } from "../../../base/clock.ts";
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
 import { noSuchPath } from "../../../api/machinery/status-error.ts";
+import type { Aggregation, RemoteApi, RemoteRequest } from "../../framework/aggregation.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
+import type { Endpoint } from "../../framework/endpoints.ts";
 import { entityTag, hashOf, hasAlready } from "../../shared/entity-tag.ts";
 import type { ExchangeRequest, WholeAnswer } from "../../framework/exchange.ts";
 import { sourcesOf, type DocumentSource } from "./sources.ts";
@@ -28,12 +30,35 @@ export function openApiV3Document(dependencies: Dependencies): Document {
     answers: (path) => path === ROOT || path.startsWith(`${ROOT}/`),
     listedPaths: () => [ROOT, `${ROOT}/`],
     async answer(request, path) {
-      if (path === ROOT) return answerIndex(await documents.index());
+      const { aggregation } = dependencies.server;
+      if (path === ROOT) return answerIndex(await documents.index(), remoteUrls(aggregation));
+      const remote = remoteAt(aggregation, path.slice(ROOT.length + 1));
+      if (remote !== undefined) return remote.forward(remoteRequest(request));
       const made = await documents.get(path.slice(ROOT.length + 1));
       if (made === undefined) throw noSuchPath();
       return answerDocument(request, path, made, clock);
     },
   };
+}
+
+/** By path below the root. */
+function remoteUrls(aggregation: Aggregation): ReadonlyMap<string, string> {
+  return new Map(Array.from(aggregation.all(), ({ openApiV3 }) => [...openApiV3]).flat());
+}
+
+function remoteAt(aggregation: Aggregation, path: string): RemoteApi | undefined {
+  for (const remote of aggregation.all()) if (remote.openApiV3.has(path)) return remote;
+  return undefined;
+}
+
+/** As upstream names it. A client that may read the documents of this server may read those of the others. */
+const READER = { name: "system:aggregator", groups: [] };
+
+function remoteRequest(request: ExchangeRequest): RemoteRequest {
+  const { method, path, query, signal } = request;
+  const names = ["accept", "accept-encoding", "if-none-match", "user-agent"];
+  const headers = Object.fromEntries(names.map((name) => [name, request.headerValues(name)]).filter(([, values]) => values?.length !== 0));
+  return { user: READER, method, target: query === "" ? path : `${path}?${query}`, headers, signal };
 }
 
 interface BuiltDocument {
@@ -56,7 +81,9 @@ class Documents {
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
-    dependencies.endpoints.onChange(() => (this.#sources = undefined));
+    const changed = (): void => void (this.#sources = undefined);
+    dependencies.endpoints.onChange(changed);
+    dependencies.server.aggregation.onChange(changed);
   }
 
   async index(): Promise<ReadonlyMap<string, string>> {
@@ -90,7 +117,9 @@ class Documents {
 
   #present(): ReadonlyMap<string, DocumentSource> {
     if (this.#sources !== undefined) return this.#sources;
-    this.#sources = sourcesOf(this.#dependencies.endpoints.all());
+    const { endpoints, server } = this.#dependencies;
+    const isLocal = ({ served }: Endpoint): boolean => server.aggregation.remote(served.group, served.version) === undefined;
+    this.#sources = sourcesOf([...endpoints.all()].filter(isLocal));
     for (const path of this.#making.keys()) if (!this.#sources.has(path)) this.#making.delete(path);
     return this.#sources;
   }
@@ -112,8 +141,9 @@ function isSame(a: DocumentSource, b: DocumentSource): boolean {
   return a.endpoints.length === b.endpoints.length && a.endpoints.every((endpoint, index) => endpoint === b.endpoints[index]);
 }
 
-function answerIndex(hashes: ReadonlyMap<string, string>): WholeAnswer {
-  const paths = Array.from(hashes, ([path, hash]) => [path, { serverRelativeURL: urlOf(`${ROOT}/${path}`, hash) }] as const);
+function answerIndex(hashes: ReadonlyMap<string, string>, remote: ReadonlyMap<string, string>): WholeAnswer {
+  const own = Array.from(hashes, ([path, hash]) => [path, urlOf(`${ROOT}/${path}`, hash)] as const);
+  const paths = [...own, ...remote].map(([path, serverRelativeURL]) => [path, { serverRelativeURL }] as const);
   const body = new TextEncoder().encode(writeJson({ paths: Object.fromEntries(paths) }));
   return { code: 200, headers: { "content-type": JSON_TYPE, "cache-control": "no-cache, private" }, body: [body] };
 }
