@@ -152,8 +152,12 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   config: { knows: [...COMPONENTS, "cli/framework", "pki"], node: true },
   "cluster/home": { knows: [...API, "host/**", "cli/framework"], node: true },
   components: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "cluster/home"], node: true },
-  cluster: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "cluster/home", "components", "processes"], node: true },
   embedded: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "components"], node: true },
+  testcontrol: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "components", "embedded"], node: true },
+  cluster: {
+    knows: [...COMPONENTS, "cli/framework", "pki", "config", "cluster/home", "components", "processes", "testcontrol"],
+    node: true,
+  },
   cli: { knows: [...COMPONENTS, "cli/framework", "config", "cluster/home", "components", "cluster"], node: true },
   main: { knows: "all", node: true },
   testing: { knows: "all", node: true, packages: ["fast-check", "@kubernetes/client-node"] },

@@ -53,7 +53,12 @@ interface Running extends RunningHome {
 async function start({ options, held, steps, log, io }: Running): Promise<StartedCluster> {
   const context = { held, environment: io.environment, steps, clock: io.clock, log, signal: io.signal };
   return listenOrExplain(placeOf(options), io, async () => {
-    const { processes } = options;
+    const { processes, testControl } = options;
+    if (testControl !== undefined) {
+      // Loaded on demand.
+      const { startTestCluster } = await io.clock.external(import("./start-test-cluster.ts"));
+      return startTestCluster({ ...options, testControl }, context);
+    }
     if (processes === undefined) return startCluster(options, context);
     // Loaded on demand.
     const { startProcesses } = await io.clock.external(import("./processes/start-processes.ts"));

@@ -11,6 +11,7 @@ import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
 import { realRandom } from "../host/real-random.ts";
+import type { ControllerSettings } from "../controllers/all.ts";
 import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-config.ts";
 import { advertisedAddress, type ApiServerPart } from "../components/api-server/secure-serving.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
@@ -78,12 +79,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
     await startClusterParts({
       ...{ store, controllers, scheduler, steps, clock, log, listens: true },
       apiServer,
-      controllerSettings: {
-        ...loadBalancerSettings(options.loadBalancerRange),
-        ...ipamSettings(options, network),
-        nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(options.nodeMonitorGracePeriod) },
-        horizontalPodAutoscaler: autoscalerSettings(options.autoscaler),
-      },
+      controllerSettings: settingsOfControllers(options, network),
       nodes: simulatedFleet({ count: simulated, driver: store.driver, nodeName: options.nodeName, clusterName: context.held.home.name }),
       ...(startNode === undefined || network === undefined
         ? {}
@@ -162,6 +158,15 @@ export async function startFurtherNodes(
   // Loaded on demand.
   const { startFleet } = await context.clock.external(import("./nodes/start-fleet.ts"));
   return startFleet(parts, options, context);
+}
+
+export function settingsOfControllers(options: UpOptions, network?: PodNetworkPart): Partial<ControllerSettings> {
+  return {
+    ...loadBalancerSettings(options.loadBalancerRange),
+    ...ipamSettings(options, network),
+    nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(options.nodeMonitorGracePeriod) },
+    horizontalPodAutoscaler: autoscalerSettings(options.autoscaler),
+  };
 }
 
 function ipamSettings({ apiServer }: UpOptions, network: PodNetworkPart | undefined) {

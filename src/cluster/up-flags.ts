@@ -49,6 +49,21 @@ export const upFlags = {
     placeholder: "N",
     doc: "Number of nodes that run containers on this machine: the machine itself, and others in network namespaces with kubelets and containerds of their own. Default: as many as at the last start, at first 1. See k8ts node.",
   },
+  "test-control": {
+    type: "boolean",
+    doc: "Serve an HTTP API on loopback with which test suites in any language reset, snapshot and fork the cluster, control its time and nodes, and inject faults. The state is in memory, and all nodes are simulated (default: 1). See docs/test-control.md.",
+  },
+  "test-control-port": {
+    type: "number",
+    min: 0,
+    max: PORT_MAX,
+    default: 0,
+    doc: "Port of test control on 127.0.0.1. Default: a free one, which k8ts status shows.",
+  },
+  "virtual-time": {
+    type: "boolean",
+    doc: "Start the cluster with virtual time, which passes only when test control advances it. Requires --test-control.",
+  },
   listen: {
     type: "string",
     placeholder: "ADDRESS[:PORT]",

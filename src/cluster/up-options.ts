@@ -48,6 +48,12 @@ export interface UpOptions {
   /** Candidates for the context, chosen as kubectl does. Empty: none is written. */
   readonly kubeconfigs: readonly string[];
   readonly isDetached: boolean;
+  /** Absent: no test control. */
+  readonly testControl?: {
+    /** 0: a free one. */
+    readonly port: number;
+    readonly isVirtual: boolean;
+  };
   /** Absent: everything runs in this process. */
   readonly processes?: {
     /** API server flags for its separate process, except the port. */
@@ -59,9 +65,9 @@ export interface UpOptions {
 export type CommandLineFlags = ReadonlyMap<string, ConfigValue>;
 
 export function upOptions(typed: CommandLineFlags, file: ConfigFile | undefined, environment: Environment): Parsed<UpOptions> {
-  const { values, fromTyped, fromFile } = merged(typed, file);
+  const { values, given, fromTyped, fromFile } = merged(typed, file);
   const isListen = typed.has("listen") || file?.values.has("listen") === true;
-  const combined = combine(values, environment, { isListen });
+  const combined = combine(values, environment, { isListen, given });
   const problems = [...fromTyped.problems, ...(file?.problems ?? []), ...fromFile.problems, ...(combined.ok ? [] : combined.problems)];
   return combined.ok && problems.length === 0 ? combined : { ok: false, problems };
 }
@@ -69,7 +75,8 @@ export function upOptions(typed: CommandLineFlags, file: ConfigFile | undefined,
 function merged(typed: CommandLineFlags, file: ConfigFile | undefined) {
   const fromTyped = plain({ values: typed, shown: (name) => `--${name}` });
   const fromFile = plain({ values: file?.values ?? new Map(), shown: (name) => `${file?.placeOf(name) ?? ""}"${name}"` });
-  return { values: withDefaults(overlay(fromFile.values, fromTyped.values)), fromTyped, fromFile };
+  const given = overlay(fromFile.values, fromTyped.values);
+  return { values: withDefaults(testControlled(given)), given, fromTyped, fromFile };
 }
 
 /** Checks of every file that flags or the file refer to, whatever else is wrong. */
@@ -86,8 +93,14 @@ function withDefaults(given: ReadonlyMap<string, ConfigValue>): UpFlagValues {
   return { ...defaults, ...Object.fromEntries(given) };
 }
 
-/** `isListen`: the address was set with --listen. */
-function combine(values: UpFlagValues, environment: Environment, { isListen }: { readonly isListen: boolean }): Parsed<UpOptions> {
+interface Given {
+  /** The address was set with --listen. */
+  readonly isListen: boolean;
+  /** Without defaults. */
+  readonly given: CommandLineFlags;
+}
+
+function combine(values: UpFlagValues, environment: Environment, { isListen, given }: Given): Parsed<UpOptions> {
   const home = chooseHome(values, environment);
   const paths = homePaths(home.ok ? home.options.directory : "");
   const isEmbedded = values.store === "embedded" || (values.store === undefined && values["etcd-servers"].length === 0);
@@ -106,6 +119,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
     ...processProblems(values),
     ...runtimeProblems(values),
     ...nodesProblems(values),
+    ...testControlProblems(values, given),
   ];
   if (!home.ok || !parsed.ok || problems.length > 0) return { ok: false, problems };
   const { "scheduler-config": scheduler, "container-runtime-endpoint": runtimeEndpoint, nodes } = values;
@@ -128,6 +142,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen }: {
       ...(scheduler === undefined ? {} : { scheduler }),
       ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
       ...(nodes === undefined ? {} : { nodes }),
+      ...(values["test-control"] ? { testControl: { port: values["test-control-port"], isVirtual: values["virtual-time"] } } : {}),
       ...(values.processes ? { processes: { apiServerWords: apiServerWords(clusterValues) } } : {}),
     },
   };
@@ -157,6 +172,38 @@ function nodesProblems(values: UpFlagValues): readonly string[] {
   if (values.nodes === undefined || values.nodes === 1) return [];
   const against = [...(values["simulated-nodes"] > 0 ? ["--simulated-nodes"] : []), ...(values.containers ? [] : ["--containers=false"])];
   return against.map((flag) => `--nodes and ${flag} are mutually exclusive: leave one of them out`);
+}
+
+/** Test control implies the memory store and simulated nodes. */
+function testControlled(given: CommandLineFlags): CommandLineFlags {
+  if (given.get("test-control") !== true) return given;
+  const implied: (readonly [string, ConfigValue])[] = [
+    ["store", "memory"],
+    ["simulated-nodes", 1],
+    ["containers", false],
+  ];
+  return new Map([...implied.filter(([name]) => !given.has(name)), ...given]);
+}
+
+/** Flags of persistent stores, of other processes and of nodes that run containers. */
+function testControlProblems(values: UpFlagValues, given: CommandLineFlags): readonly string[] {
+  if (!values["test-control"]) {
+    const alone = ["virtual-time", "test-control-port"].filter((name) => given.has(name) && given.get(name) !== false);
+    return alone.map((name) => `--${name} requires --test-control: add it, or leave out --${name}`);
+  }
+  const against = [
+    ...(values.store === "memory" ? [] : ["--store other than memory"]),
+    ...[...given.keys()].filter((name) => name.startsWith("etcd-") && !isEmptyList(given.get(name))).map((name) => `--${name}`),
+    ...["nodes", "container-runtime-endpoint"].filter((name) => given.has(name)).map((name) => `--${name}`),
+    ...(values.processes ? ["--processes"] : []),
+    ...(values.containers ? ["--containers"] : []),
+    ...(values["virtual-time"] && given.has("cert-dir") ? ["--virtual-time with --cert-dir"] : []),
+  ];
+  return against.map((flag) => `--test-control keeps its state in memory and simulates all nodes: leave out ${flag}`);
+}
+
+function isEmptyList(value: ConfigValue | undefined): boolean {
+  return Array.isArray(value) && value.length === 0;
 }
 
 /** The port is passed separately, because a chosen one is kept. Kubelets that k8ts starts are reached by IP address. */

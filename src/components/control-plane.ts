@@ -67,6 +67,7 @@ export interface ClusterPartsOptions {
   readonly aroundExchange?: StartContext["aroundExchange"];
   /** Default: generated, or kept where the serving configuration says; without HTTPS, the fixed ones. */
   readonly pki?: Pki;
+  readonly advertised?: StartContext["advertised"];
 }
 
 /** What a node needs of the cluster. */
@@ -134,6 +135,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     connector: (network) => nodesConnector(() => late.nodes, { clock, network }),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
     ...(options.pki === undefined ? {} : { pki: options.pki }),
+    ...(options.advertised === undefined ? {} : { advertised: options.advertised }),
   };
   const server = starting.use(await steps.step("started API server", () => startServer(store, options, context)));
   if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));

@@ -44,6 +44,8 @@ export interface HomePaths {
   readonly joinRecord: string;
   /** Further nodes of the cluster on this machine (nodes/node-files.ts). */
   readonly nodesDirectory: string;
+  /** URL and token of test control while it runs (--test-control). */
+  readonly testControl: string;
 }
 
 export function homePaths(directory: string): HomePaths {
@@ -66,6 +68,7 @@ export function homePaths(directory: string): HomePaths {
     networkDirectory: joinPath(directory, "network"),
     joinRecord: joinPath(directory, JOIN_FILE),
     nodesDirectory: joinPath(directory, "nodes"),
+    testControl: joinPath(runDirectory, "test-control.json"),
   };
 }
 

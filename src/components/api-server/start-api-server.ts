@@ -4,6 +4,7 @@ import { parseDescriptions, type Descriptions } from "../../api/descriptions.ts"
 import type { Resource } from "../../api/machinery/resource.ts";
 import { schemas } from "../../api/schemas.ts";
 import { startApiServer, type ApiServer, type ApiServerOptions as CoreOptions } from "../../apiserver/api-server.ts";
+import type { Advertised } from "../../apiserver/bootstrap/kubernetes-endpoints.ts";
 import type { NodeConnector } from "../../apiserver/framework/node-connector.ts";
 import type { Exchange } from "../../apiserver/framework/exchange.ts";
 import { networkConnector } from "../../apiserver/http/network-connector.ts";
@@ -46,6 +47,8 @@ export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetric
   aroundExchange?(exchange: Exchange): Exchange;
   /** Default: the cluster's own, kept where the serving configuration says. */
   readonly pki?: Pki;
+  /** Address of an API server without HTTPS of its own that is served by its owner. Default: a documentation address. */
+  readonly advertised?: Advertised;
 }
 
 /** Opens a store and starts an API server on it. The store comes first, so that its problems are reported before anything is created. */
@@ -117,7 +120,7 @@ export async function startApiServerInProcess(
     log,
   });
   starting.defer(() => core.close());
-  await core.advertise(NOWHERE);
+  await core.advertise(context.advertised ?? NOWHERE);
   const running = starting.move();
   return { pki, core, ...tokenSignerOf(identity), [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }

@@ -1,8 +1,8 @@
-import { equal } from "node:assert/strict";
+import { deepEqual, equal, rejects, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { realClock } from "../../testing/machine.ts";
 import { lazyValue } from "../value.ts";
-import { PODS, Seen, committed } from "../testing/harness.ts";
+import { PODS, Seen, committed, del, put } from "../testing/harness.ts";
 import { forkableSuite, ownedSuite, restorableSuite, storeSuite } from "../testing/store-suite.ts";
 import { openMemoryStore } from "./memory-store.ts";
 
@@ -27,4 +27,23 @@ test("memory: a value that is written, read, listed and watched as a memo is nev
   equal((await store.list(PODS)).entries[0]?.value.memo, memo);
   equal(seen.changes[0]?.type === "put" && seen.changes[0].value.memo, memo);
   await store.close();
+});
+
+test("memory: a fork at a later revision has the same keys, no history, and writes above that revision", async () => {
+  const store = openMemoryStore({ clock: realClock });
+  await committed(store, put(`${PODS}kept`, "x"));
+  await committed(store, put(`${PODS}deleted`, "x"));
+  const before = await committed(store, del(`${PODS}deleted`));
+
+  const fork = store.fork({ clock: realClock, revision: 1_000_000 });
+
+  deepEqual(
+    (await fork.list(PODS)).entries.map(({ key }) => key),
+    [`${PODS}kept`],
+  );
+  await rejects(fork.list(PODS, { revision: before }), /compacted/);
+  equal(await committed(fork, put(`${PODS}new`, "x")), 1_000_001);
+  equal(await store.currentRevision(), before);
+  throws(() => fork.fork({ clock: realClock, revision: 5 }), /Cannot fork at revision 5: the store is at 1000001/);
+  await Promise.all([store.close(), fork.close()]);
 });

@@ -52,7 +52,11 @@ interface State {
 }
 
 export interface MemoryStore extends ForkableStore, RestorableStore {
-  fork(context?: { readonly clock: Clock }): MemoryStore;
+  /**
+   * `revision`: the copy continues from this revision, which must not be lower than the original's, without history. So clients that know
+   * a revision between the two list again instead of missing changes.
+   */
+  fork(context?: { readonly clock: Clock; readonly revision?: number }): MemoryStore;
 }
 
 export function openMemoryStore(context: { readonly clock: Clock }): MemoryStore {
@@ -137,9 +141,14 @@ class Memory implements MemoryStore {
     this.#hub.endAll({ reason: "closed" });
   }
 
-  fork({ clock } = { clock: this.#clock }): MemoryStore {
+  fork({ clock, revision }: { readonly clock: Clock; readonly revision?: number } = { clock: this.#clock }): MemoryStore {
     this.#checkOpen("fork");
-    return new Memory(clock, { ...this.#state, heads: this.#state.heads.clone(), log: this.#state.log.clone() });
+    const state = { ...this.#state, heads: this.#state.heads.clone(), log: this.#state.log.clone() };
+    if (revision === undefined) return new Memory(clock, state);
+    if (revision < state.revision)
+      throw new RangeError(`Cannot fork at revision ${revision}: the store is at ${state.revision}; choose that or a later one`);
+    compactState(state, state.revision);
+    return new Memory(clock, { ...state, revision, compactedRevision: revision });
   }
 
   async restore(entries: AsyncIterable<Entry>, revision: number): Promise<void> {

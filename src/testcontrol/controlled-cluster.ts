@@ -1,0 +1,147 @@
+/**
+ * A cluster under test control: one HTTPS server, and the current generation of its components. To reset it within milliseconds, the next
+ * generation is started ahead (a spare) from the snapshots that were used last, and a reset only switches to it.
+ */
+import type { Logger } from "../base/logger.ts";
+import type { ApiServerOptions } from "../config/api-server-config.ts";
+import { realMacrotask } from "../host/real-clock.ts";
+import type { Pki } from "../pki/pki.ts";
+import { Door } from "./door.ts";
+import { startGeneration, type Beginning, type Generation, type GenerationConfig } from "./generation.ts";
+import type { Snapshot } from "./snapshot.ts";
+
+/** A spare costs memory and an idle cluster's processor time: the last snapshot, and the one before it for suites that alternate. */
+const SPARES_MAX = 2;
+
+/** Replaced generations that are still stopping; a reset beyond waits for one. Stopping takes some 50 ms. */
+const RETIRING_MAX = 4;
+
+export interface ControlledClusterOptions {
+  readonly name: string;
+  readonly config: GenerationConfig;
+  readonly apiServer: ApiServerOptions;
+  readonly pki?: Pki;
+  /** First revision of the next generation: higher than all that any generation of this process has used. */
+  nextRevision(): number;
+  readonly log: Logger;
+}
+
+export interface ResetOutcome {
+  readonly generation: number;
+  readonly revision: number;
+  /** True if the components had been started ahead. */
+  readonly wasPrepared: boolean;
+}
+
+export class ControlledCluster implements AsyncDisposable {
+  readonly name: string;
+  readonly door: Door;
+  readonly #options: ControlledClusterOptions;
+  /** By snapshot, the last used one last. */
+  readonly #spares = new Map<Snapshot, Promise<Generation>>();
+  readonly #retiring = new Set<Promise<void>>();
+  #current: Generation;
+  #number = 1;
+  #isClosed = false;
+
+  /** Rejects with a ListenError if it cannot listen. */
+  static async start(beginning: Beginning, options: ControlledClusterOptions): Promise<ControlledCluster> {
+    const { apiServer, pki, config, log } = options;
+    const door = await Door.open({ apiServer, isVirtual: config.isVirtual, log, ...(pki === undefined ? {} : { pki }) });
+    try {
+      return new ControlledCluster(options, door, await startGeneration(beginning, config, door.served));
+    } catch (error) {
+      await door[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  private constructor(options: ControlledClusterOptions, door: Door, first: Generation) {
+    this.name = options.name;
+    this.#options = options;
+    this.door = door;
+    this.#current = first;
+    door.use(first.exchange);
+  }
+
+  get current(): Generation {
+    return this.#current;
+  }
+
+  /** Number of the current generation, from 1 on. */
+  get generation(): number {
+    return this.#number;
+  }
+
+  /** Replaces the state by the snapshot's. Resolves when requests are served from it. */
+  async reset(snapshot: Snapshot, seed?: number): Promise<ResetOutcome> {
+    while (this.#retiring.size >= RETIRING_MAX) await Promise.race(this.#retiring);
+    const spare = seed === undefined ? this.#takeSpare(snapshot) : undefined;
+    const wasPrepared = spare !== undefined;
+    const next = await (spare ?? this.#begin(snapshot, seed));
+    const before = this.#current;
+    this.#current = next;
+    this.#number++;
+    this.door.use(next.exchange);
+    this.#track(this.#replace(before, snapshot));
+    return { generation: this.#number, revision: await next.revision(), wasPrepared };
+  }
+
+  /** Starts a spare for the next reset to this snapshot, unless there is one. */
+  prepare(snapshot: Snapshot): void {
+    if (this.#isClosed) return;
+    const spare = this.#spares.get(snapshot) ?? this.#begin(snapshot);
+    // Reported by the reset that uses it.
+    spare.catch(() => undefined);
+    this.#spares.delete(snapshot);
+    this.#spares.set(snapshot, spare);
+    for (const [other] of this.#spares) if (this.#spares.size > SPARES_MAX) this.forget(other);
+  }
+
+  /** Stops the spare of a snapshot that was deleted or is not used any more. */
+  forget(snapshot: Snapshot): void {
+    const spare = this.#spares.get(snapshot);
+    this.#spares.delete(snapshot);
+    if (spare !== undefined) this.#track(disposed(spare));
+  }
+
+  #takeSpare(snapshot: Snapshot): Promise<Generation> | undefined {
+    const spare = this.#spares.get(snapshot);
+    this.#spares.delete(snapshot);
+    // If it could not start, this attempt reports why.
+    return spare?.catch(() => this.#begin(snapshot));
+  }
+
+  #begin(snapshot: Snapshot, seed?: number): Promise<Generation> {
+    const { config, nextRevision } = this.#options;
+    const beginning = { is: "snapshot", snapshot, revision: nextRevision(), ...(seed === undefined ? {} : { seed }) } as const;
+    return startGeneration(beginning, config, this.door.served);
+  }
+
+  /** After the answer of the reset: stopping and starting components takes more processor time than the switch. */
+  async #replace(before: Generation, snapshot: Snapshot): Promise<void> {
+    await realMacrotask();
+    await before[Symbol.asyncDispose]();
+    this.prepare(snapshot);
+  }
+
+  #track(stopping: Promise<void>): void {
+    const tracked = stopping
+      .catch((error: unknown) => this.#options.log.warn("Stopping a replaced cluster failed", { cluster: this.name, error }))
+      .finally(() => this.#retiring.delete(tracked));
+    this.#retiring.add(tracked);
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    this.#isClosed = true;
+    for (const snapshot of this.#spares.keys()) this.forget(snapshot);
+    await this.door[Symbol.asyncDispose]();
+    await this.#current[Symbol.asyncDispose]();
+    await Promise.all(this.#retiring);
+  }
+}
+
+async function disposed(starting: Promise<Generation>): Promise<void> {
+  const generation = await starting.catch(() => undefined);
+  await generation?.[Symbol.asyncDispose]();
+}
