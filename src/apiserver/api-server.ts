@@ -26,6 +26,7 @@ import { metricsApis } from "./custom-metrics/metrics-apis.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
 import { BootstrapReconciler } from "./bootstrap/bootstrap-reconciler.ts";
 import { AdvertisedServer } from "./bootstrap/kubernetes-service.ts";
+import { CustomResources } from "./customresources/custom-resources.ts";
 import { all as documentFactories } from "./documents/all.ts";
 import type { Document, MetricFamilies, Readiness } from "./framework/document.ts";
 import type { DynamicApi } from "./framework/apis/dynamic-api.ts";
@@ -145,9 +146,11 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const own = { server, requests: new PipelineRequests(pipeline) };
   late.requests = own.requests;
   const builtIns = new BootstrapReconciler(own);
-  const closeParts = () => [gate, bootstrapReconciler, deadlines, aggregation, endpoints].forEach((part) => part.close());
+  const customResources = new CustomResources(own);
+  const closeParts = () => [customResources, gate, bootstrapReconciler, deadlines, aggregation, endpoints].forEach((part) => part.close());
   try {
     await bootstrap(own, bootstrapSteps, hooks);
+    await customResources.start();
     await authorizer.start();
     hooks.finished("generic-apiserver-start-informers");
     await server.admission.start();

@@ -151,11 +151,14 @@ export interface Conversion {
   convert(objects: readonly KubeObject[], toVersion: string): readonly KubeObject[] | Promise<readonly KubeObject[]>;
 }
 
-/** The published form of a type, for OpenAPI documents. */
+/** A type that brings its own OpenAPI schema (custom resources). */
 export interface PublishedType {
-  readonly definition: JsonObject;
-  /** OpenAPI names of the types that it references. */
-  readonly references: readonly string[];
+  /** In the form of OpenAPI v3, structural, without kind, apiVersion and metadata. Absent: every value is valid. */
+  readonly schema?: JsonObject;
+  /** Unknown fields are kept everywhere. */
+  readonly preservesUnknown: boolean;
+  /** Fields of field selectors: "spec.color". */
+  readonly selectableFields: readonly string[];
 }
 
 /** One group and version under which a kind is served. */
@@ -172,8 +175,8 @@ export interface ServedVersion<T extends KubeObject = KubeObject> extends GroupV
   decode?(value: Json): Decoded;
   /** Decodes a stored value; repairs what it can instead of failing. Default: `decode`. */
   decodeStored?(value: Json): Decoded;
-  /** Its OpenAPI definition. Default: derived from the schema. */
-  published?(dialect: "v2" | "v3"): PublishedType;
+  /** The source of its OpenAPI definition. Default: `schema`. */
+  readonly published?: PublishedType;
   /** Sets defaults. Called after decoding, and again after mutating admission. */
   defaults?(object: KubeObject): KubeObject;
   /** Absent: it is the storage version, or differs from it in the name only. */
@@ -241,8 +244,8 @@ export interface Column<T extends KubeObject = KubeObject> {
   readonly type: "string" | "integer" | "number" | "boolean" | "date";
   readonly format?: string;
   readonly description: string;
-  /** 0: always shown; 1: only with `-o wide`. */
-  readonly priority: 0 | 1;
+  /** 0: always shown; greater: only with `-o wide`. */
+  readonly priority: number;
   value(object: T, context: { readonly nowMs: number }): CellValue;
 }
 

@@ -7,11 +7,13 @@ import { changed, withChanges, withMembersOf } from "../../changes.ts";
 import type {
   CustomResourceConversion,
   CustomResourceDefinition,
+  CustomResourceDefinitionCondition,
   CustomResourceDefinitionNames,
   CustomResourceDefinitionSpec,
   CustomResourceDefinitionStatus,
 } from "../../generated/apiextensions.k8s.io/v1.ts";
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
+import { withCondition } from "../../machinery/conditions.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { absentList } from "../../members.ts";
 import { definitionFromV1beta1 } from "./custom-resource-definition/from-v1beta1.ts";
@@ -38,6 +40,7 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   olderStorage: [{ version: "v1beta1", upgrade: definitionFromV1beta1 }],
   unconditionalUpdate: false,
 
+  beginDeletion: terminating,
   prepareForCreate: (definition) => withStoredVersion({ ...definition, status: NO_STATUS }),
   prepareForUpdate: (next, previous) => withStoredVersion(withMembersOf(next, previous, "status")),
   changesGeneration: (next, previous) => !deepEqual(next.spec, previous.spec),
@@ -95,6 +98,25 @@ function defaultConversion(conversion: CustomResourceConversion): CustomResource
     return withChanges(given, { clientConfig });
   });
   return withChanges(conversion, { webhook });
+}
+
+/** The API server removes it when all objects of the kind are deleted. */
+export const CLEANUP_FINALIZER = "customresourcecleanup.apiextensions.k8s.io";
+
+function terminating(definition: CustomResourceDefinition, nowMs: number): CustomResourceDefinition {
+  const { metadata, status = NO_STATUS } = definition;
+  const { finalizers = [] } = metadata;
+  const pending = {
+    type: "Terminating",
+    status: "True",
+    reason: "InstanceDeletionPending",
+    message: "CustomResourceDefinition marked for deletion; CustomResource deletion will begin soon",
+  };
+  return {
+    ...definition,
+    metadata: finalizers.includes(CLEANUP_FINALIZER) ? metadata : { ...metadata, finalizers: [...finalizers, CLEANUP_FINALIZER] },
+    status: { ...status, conditions: withCondition<CustomResourceDefinitionCondition>(status.conditions, pending, nowMs) },
+  };
 }
 
 /** From now on objects may be stored in the storage version. */

@@ -6,8 +6,8 @@ import type { CustomResourceDefinition } from "../../../generated/apiextensions.
 import { element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
 import { parseRequestUrl } from "../schema/request-url.ts";
 
-const ANNOTATION = "api-approved.kubernetes.io";
-const PROTECTED = /(^|\.)(k8s|kubernetes)\.io$/;
+export const ANNOTATION = "api-approved.kubernetes.io";
+export const PROTECTED = /(^|\.)(k8s|kubernetes)\.io$/;
 const SEE = "see https://github.com/kubernetes/enhancements/pull/1111";
 
 export function* validateApproval(next: CustomResourceDefinition, previous?: CustomResourceDefinition): Iterable<FieldError> {
@@ -17,15 +17,16 @@ export function* validateApproval(next: CustomResourceDefinition, previous?: Cus
   const at = element("metadata.annotations", ANNOTATION);
   const message = `protected groups must have approval annotation ${JSON.stringify(ANNOTATION)}`;
   if (state === "missing") yield required(at, `${message}, ${SEE}`);
-  if (state === "invalid") yield invalid(at, textOf(next), `${message} with either a URL or a reason starting with "unapproved", ${SEE}`);
+  if (state === "invalid")
+    yield invalid(at, approvalText(next), `${message} with either a URL or a reason starting with "unapproved", ${SEE}`);
 }
 
-function textOf({ metadata }: CustomResourceDefinition): string {
+export function approvalText({ metadata }: CustomResourceDefinition): string {
   return metadata.annotations?.[ANNOTATION] ?? "";
 }
 
-function approvalOf(definition: CustomResourceDefinition): "missing" | "bypassed" | "approved" | "invalid" {
-  const text = textOf(definition);
+export function approvalOf(definition: CustomResourceDefinition): "missing" | "bypassed" | "approved" | "invalid" {
+  const text = approvalText(definition);
   if (text === "") return "missing";
   if (text.startsWith("unapproved")) return "bypassed";
   const url = parseRequestUrl(text);

@@ -31,35 +31,37 @@ export function asResource(schema: JsonSchema): JsonSchema {
   return schema["x-kubernetes-embedded-resource"] === true ? schema : { ...schema, "x-kubernetes-embedded-resource": true };
 }
 
-/** The value with canonical metadata in all its resources. Throws MetadataError. */
-export function coerceMetadata(value: Json, schema: JsonSchema | undefined, at = ""): Json {
+/** The value with canonical metadata in all its resources. `onUnknown` gets the path of each dropped field. Throws MetadataError. */
+export function coerceMetadata(value: Json, schema: JsonSchema | undefined, at = "", onUnknown?: (path: string) => void): Json {
   if (schema === undefined) return value;
-  if (Array.isArray(value)) return changedList(value, (item, index) => coerceMetadata(item, itemsOf(schema), element(at, index)));
+  if (Array.isArray(value))
+    return changedList(value, (item, index) => coerceMetadata(item, itemsOf(schema), element(at, index), onUnknown));
   if (!isObject(value)) return value;
   const isResource = schema["x-kubernetes-embedded-resource"] === true;
   return changedMembers(value, (member, name) => {
     if (isResource && (name === "apiVersion" || name === "kind") && typeof member !== "string") {
       throw new MetadataError(invalidValue(child(at, name), member, "must be a string"));
     }
-    if (isResource && name === "metadata") return coerceObjectMeta(member, child(at, name));
+    if (isResource && name === "metadata") return coerceObjectMeta(member, child(at, name), onUnknown);
     const property = propertyOf(schema, name);
-    if (property !== undefined) return coerceMetadata(member, property, child(at, name));
-    return coerceMetadata(member, otherPropertiesOf(schema), element(at, name));
+    if (property !== undefined) return coerceMetadata(member, property, child(at, name), onUnknown);
+    return coerceMetadata(member, otherPropertiesOf(schema), element(at, name), onUnknown);
   });
 }
 
-function coerceObjectMeta(value: Json, at: string): Json {
+function coerceObjectMeta(value: Json, at: string, onUnknown: ((path: string) => void) | undefined): Json {
   try {
-    return decodeMeta(value);
+    return decodeMeta(value, (path) => onUnknown?.(child(at, path)));
   } catch (error) {
     if (error instanceof DecodeError) throw new MetadataError(invalidValue(at, value, error.message));
     throw error;
   }
 }
 
-function decodeMeta(value: Json): JsonObject {
+function decodeMeta(value: Json, onUnknown: (path: string) => void): JsonObject {
   const schema = schemaOf(OBJECT_META);
-  const { object } = decodeBySchema(value ?? {}, schema);
+  const { object, unknownFields } = decodeBySchema(value ?? {}, schema);
+  for (const path of unknownFields) onUnknown(path);
   return changedMembers(object as JsonObject, (member, name) => (name === "creationTimestamp" && member === null ? undefined : member));
 }
 

@@ -3,6 +3,7 @@
  * are reported. Where a value must match one of several schemas, the violations of the nearest one are reported too. Not here: CEL rules,
  * metadata of embedded resources (metadata.ts), keys of lists (list-types.ts).
  */
+import { deepEqual } from "../../../../base/deep.ts";
 import { quoteGo } from "../../../machinery/codec/go-text.ts";
 import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { invalid, type FieldError } from "../../../machinery/field-error.ts";
@@ -23,6 +24,7 @@ import {
   wrongTypeAt,
 } from "./failure.ts";
 import { formatCheck, isSupportedFormat } from "./formats.ts";
+import { correlatedItems, correlatedMember } from "./correlation.ts";
 import { additionalPropertiesOf, itemsOf, type JsonSchema, memberOf, propertiesOf, propertyOf } from "./json-schema.ts";
 import { validateNumber } from "./validate-number.ts";
 import { isInt64, isNearlyWhole, isNumber } from "./numbers.ts";
@@ -38,12 +40,17 @@ export interface ValueRules {
   readonly of?: "object" | "default";
   /** Patterns of the enclosing object, with its budget. Default: the value is the whole object. */
   readonly patterns?: Patterns;
+  /**
+   * The value that this one replaces: violations in parts that equal the corresponding part of it are ignored (validation ratcheting).
+   * Members correspond by name, items of lists with keys by these.
+   */
+  readonly previous?: Json | undefined;
 }
 
 /** Throws BudgetError. */
 export function validateValue(value: Json, schema: JsonSchema, rules: ValueRules = {}): readonly FieldError[] {
-  const { at = "", of = "object", patterns = new Patterns(new Budget()) } = rules;
-  return firstCauses(new ValueValidator(of, patterns).judge(value, schema, "").toFieldErrors(at));
+  const { at = "", of = "object", patterns = new Patterns(new Budget()), previous } = rules;
+  return firstCauses(new ValueValidator(of, patterns).judgePart(value, schema, "", previous).toFieldErrors(at));
 }
 
 /** A value's schema type; upstream distinguishes integers and other numbers. */
@@ -75,7 +82,15 @@ class ValueValidator {
     this.#budget = patterns.budget;
   }
 
-  judge(value: Json, schema: JsonSchema, path: string): Verdict {
+  /** `previous`: the corresponding part of the previous value; undefined if none corresponds. */
+  judgePart(value: Json, schema: JsonSchema, path: string, previous: Json | undefined): Verdict {
+    // Unchanged parts usually keep their identity, and then nothing below is judged.
+    if (previous === value) return new Verdict(this.#budget);
+    const verdict = this.judge(value, schema, path, previous);
+    return !verdict.isValid && previous !== undefined && deepEqual(previous, value) ? new Verdict(this.#budget) : verdict;
+  }
+
+  judge(value: Json, schema: JsonSchema, path: string, previous: Json | undefined): Verdict {
     this.#budget.spend(JUDGING_STEPS);
     const verdict = new Verdict(this.#budget);
     this.#judgeType(verdict, value, schema, path);
@@ -83,17 +98,17 @@ class ValueValidator {
       this.#judgeEnum(verdict, value, schema, path);
       return verdict;
     }
-    this.#judgeCombinations(verdict, value, schema, path);
+    this.#judgeCombinations(verdict, value, schema, path, previous);
     if (typeof value === "string") this.#judgeText(verdict, value, schema, path);
     if (isNumber(value)) {
       validateNumber(verdict, value, schema, path);
       verdict.matches += 2;
     }
-    if (Array.isArray(value)) this.#judgeList(verdict, value, schema, path);
+    if (Array.isArray(value)) this.#judgeList(verdict, value, schema, path, previous);
     this.#judgeEnum(verdict, value, schema, path);
     verdict.matches++;
     if (isObject(value)) {
-      this.#judgeObject(verdict, value, schema, path);
+      this.#judgeObject(verdict, value, schema, path, previous);
       verdict.matches++;
     }
     verdict.matches++;
@@ -128,46 +143,16 @@ class ValueValidator {
   }
 
   /** anyOf, oneOf, allOf, not. */
-  #judgeCombinations(verdict: Verdict, value: Json, schema: JsonSchema, path: string): void {
+  #judgeCombinations(verdict: Verdict, value: Json, schema: JsonSchema, path: string, previous: Json | undefined): void {
     const { anyOf = [], oneOf = [], allOf = [], not } = schema;
-    if (anyOf.length > 0) this.#judgeAnyOf(verdict, value, anyOf, path);
-    if (oneOf.length > 0) this.#judgeOneOf(verdict, value, oneOf, path);
-    if (allOf.length > 0) this.#judgeAllOf(verdict, value, allOf, path);
-    if (not !== undefined && this.judge(value, not, path).isValid) {
+    const judge: Judge = (part) => this.judge(value, part, path, previous);
+    if (anyOf.length > 0) judgeAnyOf(verdict, anyOf, path, judge);
+    if (oneOf.length > 0) judgeOneOf(verdict, oneOf, path, judge);
+    if (allOf.length > 0) judgeAllOf(verdict, allOf, path, judge);
+    if (not !== undefined && judge(not).isValid) {
       verdict.add(invalidWhole(`${quoteGo(path)} must not validate the schema (not)`));
     }
     verdict.matches += 2;
-  }
-
-  #judgeAnyOf(verdict: Verdict, value: Json, schemas: readonly JsonSchema[], path: string): void {
-    let nearest: Verdict | undefined;
-    for (const schema of schemas) {
-      const one = this.judge(value, schema, path);
-      if (one.isValid) return verdict.merge(one);
-      if (nearest === undefined || one.matches > nearest.matches) nearest = one;
-    }
-    verdict.add(invalidWhole(`${quoteGo(path)} must validate at least one schema (anyOf)`));
-    if (nearest !== undefined) verdict.merge(nearest);
-  }
-
-  #judgeOneOf(verdict: Verdict, value: Json, schemas: readonly JsonSchema[], path: string): void {
-    const verdicts = schemas.map((schema) => this.judge(value, schema, path));
-    const valid = verdicts.filter((one) => one.isValid);
-    if (valid.length === 1) return verdict.merge(valid[0] as Verdict);
-    const found = valid.length === 0 ? "Found none valid" : `Found ${valid.length} valid alternatives`;
-    verdict.add(invalidWhole(`${quoteGo(path)} must validate one and only one schema (oneOf). ${found}`));
-    if (valid.length === 0) verdict.merge(verdicts.reduce((nearest, one) => (one.matches > nearest.matches ? one : nearest)));
-  }
-
-  #judgeAllOf(verdict: Verdict, value: Json, schemas: readonly JsonSchema[], path: string): void {
-    let valid = 0;
-    for (const schema of schemas) {
-      const one = this.judge(value, schema, path);
-      if (one.isValid) valid++;
-      verdict.merge(one);
-    }
-    if (valid === schemas.length) return;
-    verdict.add(invalidWhole(`${quoteGo(path)} must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`));
   }
 
   /** Of length and pattern only the first violation is reported. */
@@ -193,10 +178,13 @@ class ValueValidator {
     else if (!this.#patterns.matches(pattern, value)) verdict.add(invalidAt(path, `should match '${pattern}'`, value));
   }
 
-  #judgeList(verdict: Verdict, list: readonly Json[], schema: JsonSchema, path: string): void {
+  #judgeList(verdict: Verdict, list: readonly Json[], schema: JsonSchema, path: string, previous: Json | undefined): void {
     const { minItems, maxItems, uniqueItems } = schema;
     const items = itemsOf(schema);
-    if (items !== undefined) for (const [index, item] of list.entries()) verdict.merge(this.judge(item, items, `${path}[${index}]`));
+    const before = items === undefined ? undefined : correlatedItems(schema, previous);
+    if (items !== undefined) {
+      for (const [index, item] of list.entries()) verdict.merge(this.judgePart(item, items, `${path}[${index}]`, before?.(item)));
+    }
     if (minItems !== undefined && list.length < minItems) {
       verdict.add(invalidAt(path, `should have at least ${minItems} items`, list.length));
     }
@@ -207,7 +195,7 @@ class ValueValidator {
     verdict.matches += 2;
   }
 
-  #judgeObject(verdict: Verdict, object: JsonObject, schema: JsonSchema, path: string): void {
+  #judgeObject(verdict: Verdict, object: JsonObject, schema: JsonSchema, path: string, previous: Json | undefined): void {
     const { minProperties, maxProperties } = schema;
     const count = Object.keys(object).length;
     const properties = this.#propertiesOf(schema);
@@ -218,22 +206,26 @@ class ValueValidator {
     if (maxProperties !== undefined && count > maxProperties) {
       verdict.add(tooManyAt(path, "properties", { actual: count, max: maxProperties }));
     }
-    this.#judgeOthers(verdict, object, schema, path);
+    this.#judgeOthers(verdict, object, schema, path, previous);
     for (const [name, property] of properties) {
       const value = memberOf(object, name);
-      if (value !== undefined) verdict.merge(this.judge(value, property, path === "" ? name : `${path}.${name}`));
+      if (value !== undefined) {
+        verdict.merge(this.judgePart(value, property, path === "" ? name : `${path}.${name}`, correlatedMember(previous, name, path)));
+      }
     }
     for (const name of schema.required ?? []) if (!Object.hasOwn(object, name)) verdict.add(requiredAt(`${path}.${name}`));
   }
 
   /** Members that are no properties. */
-  #judgeOthers(verdict: Verdict, object: JsonObject, schema: JsonSchema, path: string): void {
+  #judgeOthers(verdict: Verdict, object: JsonObject, schema: JsonSchema, path: string, previous: Json | undefined): void {
     const additional = additionalPropertiesOf(schema);
     if (additional === undefined) return;
     for (const [name, value = null] of Object.entries(object)) {
       if (propertyOf(schema, name) !== undefined) continue;
       if (!additional.allowed) verdict.add(forbiddenProperty(path, name));
-      else if (additional.schema !== undefined) verdict.merge(this.judge(value, additional.schema, `${path}.${name}`));
+      else if (additional.schema !== undefined) {
+        verdict.merge(this.judgePart(value, additional.schema, `${path}.${name}`, correlatedMember(previous, name, path)));
+      }
     }
   }
 
@@ -244,6 +236,40 @@ class ValueValidator {
     this.#enums.set(allowed, words);
     if (!words.has(value)) verdict.add(notInEnumAt(path, value, words));
   }
+}
+
+/** Judges the value by one of several schemas. */
+type Judge = (schema: JsonSchema) => Verdict;
+
+function judgeAnyOf(verdict: Verdict, schemas: readonly JsonSchema[], path: string, judge: Judge): void {
+  let nearest: Verdict | undefined;
+  for (const schema of schemas) {
+    const one = judge(schema);
+    if (one.isValid) return verdict.merge(one);
+    if (nearest === undefined || one.matches > nearest.matches) nearest = one;
+  }
+  verdict.add(invalidWhole(`${quoteGo(path)} must validate at least one schema (anyOf)`));
+  if (nearest !== undefined) verdict.merge(nearest);
+}
+
+function judgeOneOf(verdict: Verdict, schemas: readonly JsonSchema[], path: string, judge: Judge): void {
+  const verdicts = schemas.map(judge);
+  const valid = verdicts.filter((one) => one.isValid);
+  if (valid.length === 1) return verdict.merge(valid[0] as Verdict);
+  const found = valid.length === 0 ? "Found none valid" : `Found ${valid.length} valid alternatives`;
+  verdict.add(invalidWhole(`${quoteGo(path)} must validate one and only one schema (oneOf). ${found}`));
+  if (valid.length === 0) verdict.merge(verdicts.reduce((nearest, one) => (one.matches > nearest.matches ? one : nearest)));
+}
+
+function judgeAllOf(verdict: Verdict, schemas: readonly JsonSchema[], path: string, judge: Judge): void {
+  let valid = 0;
+  for (const schema of schemas) {
+    const one = judge(schema);
+    if (one.isValid) valid++;
+    verdict.merge(one);
+  }
+  if (valid === schemas.length) return;
+  verdict.add(invalidWhole(`${quoteGo(path)} must validate all the schemas (allOf)${valid === 0 ? ". None validated" : ""}`));
 }
 
 /** The message names the property, the field is that of the object. */

@@ -1,0 +1,100 @@
+/**
+ * Validation of custom resources by the schema of their version, in upstream's order: values, scale paths, embedded resources, lists with
+ * unique items, then validation rules. Violations in unchanged parts of an update are ignored (ratcheting). The API server validates
+ * metadata.
+ */
+import type { CustomResourceSubresourceScale } from "../../../generated/apiextensions.k8s.io/v1.ts";
+import { invalid, type FieldError, type FieldErrorType } from "../../../machinery/field-error.ts";
+import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { firstCauses } from "../../../machinery/validation-errors.ts";
+import { Budget, tooCostly } from "../schema/budget.ts";
+import { Patterns } from "../schema/expression/match.ts";
+import { type JsonSchema, propertyOf } from "../schema/json-schema.ts";
+import { validateListTypes } from "../schema/list-types.ts";
+import { validateMetadata } from "../schema/metadata.ts";
+import { validateValue } from "../schema/validate-value.ts";
+import { validateScaleSpec, validateScaleStatus } from "./scale.ts";
+
+/** Evaluates the x-kubernetes-validations of one version. */
+export type RuleEvaluation = (object: JsonObject, previous: JsonObject | undefined) => Iterable<FieldError>;
+
+export interface ValidationOptions {
+  /** Undefined: the version has no schema, so every value is valid. */
+  readonly schema: JsonSchema | undefined;
+  readonly scale?: CustomResourceSubresourceScale | undefined;
+  /** Undefined: the schema has no rules. */
+  readonly evaluateRules?: RuleEvaluation | undefined;
+}
+
+export function* validateCustomResource(
+  { schema, scale, evaluateRules }: ValidationOptions,
+  object: JsonObject,
+  previous?: JsonObject,
+): Iterable<FieldError> {
+  const errors = [
+    ...valueErrors(object, schema, "", previous),
+    ...(scale === undefined ? [] : [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)]),
+    ...firstCauses(validateMetadata(object, schema)),
+    ...listErrors(object, schema, previous),
+  ];
+  yield* errors;
+  if (evaluateRules !== undefined) yield* ruleErrors(evaluateRules, errors, object, previous);
+}
+
+/** A write of the status: of the rest of the object only the rules are evaluated. */
+export function* validateStatusUpdate(
+  { schema, scale, evaluateRules }: ValidationOptions,
+  object: JsonObject,
+  previous: JsonObject,
+): Iterable<FieldError> {
+  const { status } = object;
+  const statusSchema = schema && propertyOf(schema, "status");
+  const errors = [
+    ...(status === undefined ? [] : valueErrors(status, statusSchema, "status", previous["status"])),
+    ...(scale === undefined ? [] : validateScaleStatus(object, scale)),
+    ...listErrors(object, schema, previous),
+  ];
+  yield* errors;
+  if (evaluateRules !== undefined) yield* ruleErrors(evaluateRules, errors, object, previous);
+}
+
+function valueErrors(value: Json, schema: JsonSchema | undefined, at: string, previous: Json | undefined): readonly FieldError[] {
+  if (schema === undefined) return [];
+  try {
+    return validateValue(value, schema, { at, patterns: new Patterns(new Budget()), previous });
+  } catch (error) {
+    return [tooCostly(at, error)];
+  }
+}
+
+/** Not reported if the previous object violated it, too. */
+function listErrors(object: JsonObject, schema: JsonSchema | undefined, previous: JsonObject | undefined): readonly FieldError[] {
+  if (schema === undefined) return [];
+  const errors = firstCauses(validateListTypes(object, schema));
+  if (errors.length === 0 || previous === undefined) return errors;
+  return firstCauses(validateListTypes(previous, schema)).length > 0 ? [] : errors;
+}
+
+/** After these, values may not have the types that the rules were checked with. */
+const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
+  "FieldValueNotSupported",
+  "FieldValueRequired",
+  "FieldValueTooLong",
+  "FieldValueTooMany",
+  "FieldValueTypeInvalid",
+]);
+
+function ruleErrors(
+  evaluate: RuleEvaluation,
+  errors: readonly FieldError[],
+  object: JsonObject,
+  previous: JsonObject | undefined,
+): Iterable<FieldError> {
+  return errors.some(({ type }) => BLOCKING.has(type)) ? [NOT_EVALUATED] : evaluate(object, previous);
+}
+
+const NOT_EVALUATED = invalid(
+  "<nil>",
+  null,
+  "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
+);

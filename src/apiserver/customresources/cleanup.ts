@@ -1,0 +1,127 @@
+/**
+ * Deletes all objects of a custom resource whose definition is being deleted, then removes the definition's finalizer. Objects with
+ * finalizers of their own delay it. Admission is not asked, as upstream: a webhook that is part of the same installation, and gone already,
+ * must not block its removal. Every API server may do this at the same time.
+ */
+import { exponentialDelayMs } from "../../base/backoff.ts";
+import type { CustomResourceDefinition } from "../../api/generated/apiextensions.k8s.io/v1.ts";
+import { CLEANUP_FINALIZER } from "../../api/apiextensions.k8s.io/v1/custom-resource-definition.ts";
+import { isConditionTrue } from "../../api/machinery/conditions.ts";
+import { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
+import type { Endpoint } from "../framework/endpoints.ts";
+import { SERVER } from "../framework/own-requests.ts";
+import type { ServerContext } from "../framework/server-context.ts";
+import { storageForm } from "../framework/storage/prepared-objects.ts";
+import type { StoredObject } from "../framework/storage/storage.ts";
+import { planDeletion } from "../shared/deletion.ts";
+import { withChangedCondition } from "./definition-status.ts";
+
+/** Delay between checks whether all objects are deleted. */
+const CHECK_DELAY = { minMs: 20, maxMs: 5_000 };
+
+export interface CleanupDependencies {
+  readonly server: ServerContext;
+  /** The newest state of the definition; undefined: it is deleted. */
+  current(): CustomResourceDefinition | undefined;
+  /** Writes the status, and the finalizers. A conflict is no error. */
+  write(definition: CustomResourceDefinition): Promise<void>;
+}
+
+/** Resolves when the definition can be removed, or no longer exists. */
+export async function cleanUp({ server, current, write }: CleanupDependencies, signal: AbortSignal): Promise<void> {
+  const { clock } = server;
+  await report(current(), write, clock.now(), {
+    status: "True",
+    reason: "InstanceDeletionInProgress",
+    message: "CustomResource deletion is in progress",
+  });
+  for (let attempt = 0; ; attempt++) {
+    const definition = current();
+    if (definition === undefined || !hasFinalizer(definition)) return;
+    const outcome = await deleteObjects(server, definition);
+    if (outcome !== undefined) return finish(definition, write, clock.now(), outcome);
+    await clock.sleep(exponentialDelayMs(CHECK_DELAY, attempt), signal);
+  }
+}
+
+export function hasFinalizer({ metadata }: CustomResourceDefinition): boolean {
+  return (metadata.finalizers ?? []).includes(CLEANUP_FINALIZER);
+}
+
+interface Terminating {
+  readonly status: "True" | "False";
+  readonly reason: string;
+  readonly message: string;
+}
+
+async function report(
+  definition: CustomResourceDefinition | undefined,
+  write: CleanupDependencies["write"],
+  nowMs: number,
+  terminating: Terminating,
+): Promise<void> {
+  if (definition?.status === undefined) return;
+  const conditions = withChangedCondition(definition.status.conditions, { type: "Terminating", ...terminating }, nowMs);
+  if (conditions === definition.status.conditions) return;
+  await write({ ...definition, status: { ...definition.status, conditions } });
+}
+
+function finish(
+  definition: CustomResourceDefinition,
+  write: CleanupDependencies["write"],
+  nowMs: number,
+  terminating: Terminating,
+): Promise<void> {
+  const finalizers = (definition.metadata.finalizers ?? []).filter((finalizer) => finalizer !== CLEANUP_FINALIZER);
+  const { finalizers: _finalizers, ...metadata } = definition.metadata;
+  const { status } = definition;
+  const conditions = withChangedCondition(status?.conditions, { type: "Terminating", ...terminating }, nowMs);
+  return write({
+    ...definition,
+    metadata: finalizers.length === 0 ? metadata : { ...metadata, finalizers },
+    ...(status === undefined ? {} : { status: { ...status, conditions } }),
+  });
+}
+
+/** Undefined: some objects remain. */
+async function deleteObjects(server: ServerContext, definition: CustomResourceDefinition): Promise<Terminating | undefined> {
+  if (!isConditionTrue(definition.status?.conditions, "Established")) {
+    return { status: "False", reason: "NeverEstablished", message: "resource was never established" };
+  }
+  const { group, names } = definition.spec;
+  const endpoint = server.endpoints.stored(group, definition.status?.acceptedNames?.plural ?? names.plural);
+  if (endpoint === undefined || endpoint.resource.completesStored !== true) {
+    return { status: "False", reason: "OverlappingBuiltInResource", message: "instances overlap with built-in resources in storage" };
+  }
+  const remaining = await deleteAll(server, endpoint);
+  return remaining > 0 ? undefined : { status: "False", reason: "InstanceDeletionCompleted", message: "removed all instances" };
+}
+
+/** The number of objects that remain. */
+async function deleteAll(server: ServerContext, endpoint: Endpoint): Promise<number> {
+  const { storage } = endpoint;
+  await storage.cache.load();
+  await storage.cache.freshRevision();
+  for (const [, object] of storage.cache.snapshot().entries()) await deleteOne(server, endpoint, object);
+  return storage.cache.snapshot().size;
+}
+
+async function deleteOne(server: ServerContext, endpoint: Endpoint, current: StoredObject): Promise<void> {
+  const { resource, storage } = endpoint;
+  const { namespace = "", name } = current.object.metadata;
+  const plan = planDeletion(resource, current.object, {}, server.clock.now());
+  if (plan.outcome === "wait") return;
+  const request = { verb: "delete", subresource: "", context: { user: SERVER, userAgent: "kube-apiserver", warn() {} } };
+  if (plan.outcome === "remove") {
+    const done = await storage.delete({ namespace, name }, current, { signal: undefined });
+    if (done.written) server.causes.record({ storage, name: { namespace, name }, revision: done.revision, request, deleted: true });
+    return;
+  }
+  const terminating = storage.newObject(
+    await storageForm(endpoint, plan.object),
+    current.managed() ?? ManagedFields.none,
+    current.revision,
+  );
+  const done = await storage.update({ namespace, name }, terminating, current, { signal: undefined });
+  if (done.written) server.causes.record({ storage, name: { namespace, name }, revision: terminating.revision, request });
+}

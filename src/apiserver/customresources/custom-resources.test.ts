@@ -1,0 +1,288 @@
+import { deepEqual, equal, match } from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { StartedServer } from "../testing/server.ts";
+import { startServer } from "../testing/server.ts";
+import { aDefinition, CRDS, createDefinition, cronTab, CRON_TABS, settled } from "./testing/definitions.ts";
+
+const SCHEMA: JsonObject = {
+  type: "object",
+  properties: {
+    spec: {
+      type: "object",
+      required: ["cronSpec"],
+      properties: {
+        cronSpec: { type: "string", pattern: "^(\\S+ ){4}\\S+$" },
+        image: { type: "string", default: "busybox" },
+        replicas: { type: "integer", minimum: 1, maximum: 10 },
+        ports: {
+          type: "array",
+          "x-kubernetes-list-type": "map",
+          "x-kubernetes-list-map-keys": ["name"],
+          items: { type: "object", required: ["name"], properties: { name: { type: "string" }, port: { type: "integer" } } },
+        },
+      },
+    },
+    status: { type: "object", properties: { replicas: { type: "integer" }, selector: { type: "string" } } },
+  },
+};
+
+test("a new definition is established and serves its resource when its status is written", async () => {
+  await using started = await startServer();
+
+  const created = await started.call("POST", CRDS, aDefinition({ schema: SCHEMA }));
+  await settled(started);
+  const { body } = await started.call("GET", `${CRDS}/crontabs.example.com`);
+
+  equal(created.code, 201);
+  deepEqual(
+    body.status.conditions.map(({ type, status, reason, message }: Record<string, string>) => [type, status, reason, message]),
+    [
+      ["NamesAccepted", "True", "NoConflicts", "no conflicts found"],
+      ["Established", "True", "InitialNamesAccepted", "the initial names have been accepted"],
+    ],
+  );
+  deepEqual(body.status.acceptedNames, {
+    plural: "crontabs",
+    singular: "crontab",
+    kind: "CronTab",
+    listKind: "CronTabList",
+    shortNames: ["ct"],
+  });
+  deepEqual(body.status.storedVersions, ["v1"]);
+  deepEqual((await started.call("GET", CRON_TABS)).body.kind, "CronTabList");
+});
+
+test("a custom resource is defaulted, pruned, validated and stored with generation 1", async () => {
+  await using started = await startedWith(SCHEMA);
+
+  const created = await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *", unknown: 1 }));
+  const invalid = await started.call("POST", CRON_TABS, cronTab("b", { cronSpec: "x", replicas: "3" }));
+
+  equal(created.code, 201);
+  deepEqual(created.body.spec, { cronSpec: "* * * * *", image: "busybox" });
+  equal(created.body.metadata.generation, 1);
+  match(String(created.headers["warning"]), /unknown field \\"spec.unknown\\"/);
+  equal(invalid.code, 422);
+  equal(
+    invalid.body.message,
+    'CronTab.example.com "b" is invalid: [spec.cronSpec: Invalid value: "x": spec.cronSpec in body should match \'^(\\S+ ){4}\\S+$\', spec.replicas: Invalid value: "string": spec.replicas in body must be of type integer: "string"]',
+  );
+});
+
+test("strict field validation lists duplicates before unknown fields, also those of metadata", async () => {
+  await using started = await startedWith(SCHEMA);
+  const body = `{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"a","unknownMeta":1},"spec":{"foo":1,"cronSpec":"* * * * *","cronSpec":"* * * * *"}}`;
+
+  const strict = await started.call("POST", `${CRON_TABS}?fieldValidation=Strict`, body, { "content-type": "application/json" });
+
+  equal(strict.code, 400);
+  match(
+    strict.body.message,
+    /strict decoding error: duplicate field "spec.cronSpec", unknown field "metadata.unknownMeta", unknown field "spec.foo"$/,
+  );
+});
+
+test("the status subresource writes only the status, and the object only the rest", async () => {
+  await using started = await startedWith(SCHEMA, { subresources: { status: {} } });
+  const created = await started.call("POST", CRON_TABS, { ...cronTab("a", { cronSpec: "* * * * *" }), status: { replicas: 5 } });
+  const changed = { ...created.body, spec: { cronSpec: "1 * * * *" }, status: { replicas: 2 } };
+
+  const status = await started.call("PUT", `${CRON_TABS}/a/status`, changed);
+  const object = await started.call("PUT", `${CRON_TABS}/a`, { ...changed, metadata: status.body.metadata, status: { replicas: 9 } });
+
+  equal(created.body.status, undefined);
+  deepEqual([status.body.spec.cronSpec, status.body.status.replicas, status.body.metadata.generation], ["* * * * *", 2, 1]);
+  deepEqual([object.body.spec.cronSpec, object.body.status.replicas, object.body.metadata.generation], ["1 * * * *", 2, 2]);
+});
+
+test("the scale subresource reads and writes the replicas at the paths of the definition", async () => {
+  await using started = await startedWith(SCHEMA, {
+    subresources: {
+      status: {},
+      scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas", labelSelectorPath: ".status.selector" },
+    },
+  });
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *", replicas: 3 }));
+
+  const scale = await started.call("GET", `${CRON_TABS}/a/scale`);
+  const scaled = await started.call("PUT", `${CRON_TABS}/a/scale`, { ...scale.body, spec: { replicas: 4 } });
+  const { body } = await started.call("GET", `${CRON_TABS}/a`);
+
+  deepEqual([scale.body.kind, scale.body.spec, scale.body.status], ["Scale", { replicas: 3 }, { replicas: 0 }]);
+  deepEqual([scaled.code, scaled.body.spec.replicas, body.spec.replicas, body.metadata.generation], [200, 4, 4, 2]);
+});
+
+test("tables have the printer columns of the version", async () => {
+  await using started = await startedWith(SCHEMA, {
+    additionalPrinterColumns: [
+      { name: "Spec", type: "string", jsonPath: ".spec.cronSpec", description: "The schedule" },
+      { name: "Replicas", type: "integer", jsonPath: ".spec.replicas", priority: 1 },
+      { name: "First", type: "integer", jsonPath: ".spec.ports[?(@.name=='web')].port" },
+      { name: "Age", type: "date", jsonPath: ".metadata.creationTimestamp" },
+    ],
+  });
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *", ports: [{ name: "web", port: 80 }] }));
+
+  const { body } = await started.call("GET", CRON_TABS, undefined, { accept: "application/json;as=Table;v=v1;g=meta.k8s.io" });
+
+  deepEqual(
+    body.columnDefinitions.map(({ name, priority }: Record<string, unknown>) => [name, priority]),
+    [
+      ["Name", 0],
+      ["Spec", 0],
+      ["Replicas", 1],
+      ["First", 0],
+      ["Age", 0],
+    ],
+  );
+  deepEqual(body.rows[0].cells, ["a", "* * * * *", null, 80, "0s"]);
+});
+
+test("server-side apply merges lists by their keys and rejects undeclared fields", async () => {
+  await using started = await startedWith(SCHEMA);
+  const apply = (manager: string, spec: JsonObject) =>
+    started.call("PATCH", `${CRON_TABS}/a?fieldManager=${manager}`, JSON.stringify(cronTab("a", spec)), {
+      "content-type": "application/apply-patch+yaml",
+    });
+
+  await apply("one", { cronSpec: "* * * * *", ports: [{ name: "web", port: 80 }] });
+  const both = await apply("two", { ports: [{ name: "admin", port: 81 }] });
+  const conflict = await apply("two", { ports: [{ name: "web", port: 81 }] });
+  const undeclared = await apply("two", { unknownField: 1 });
+
+  deepEqual(both.body.spec.ports, [
+    { name: "web", port: 80 },
+    { name: "admin", port: 81 },
+  ]);
+  deepEqual([conflict.code, conflict.body.details.causes[0].field], [409, '.spec.ports[name="web"].port']);
+  match(undeclared.body.message, /\.spec\.unknownField: field not declared in schema/);
+});
+
+test("a strategic merge patch is refused with the accepted types", async () => {
+  await using started = await startedWith(SCHEMA);
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *" }));
+
+  const refused = await started.call("PATCH", `${CRON_TABS}/a`, "{}", { "content-type": "application/strategic-merge-patch+json" });
+  const merged = await started.call("PATCH", `${CRON_TABS}/a`, JSON.stringify({ spec: { replicas: 2, image: null } }), {
+    "content-type": "application/merge-patch+json",
+  });
+
+  deepEqual([refused.code, refused.body.reason], [415, "UnsupportedMediaType"]);
+  equal(
+    refused.body.message,
+    "the body of the request was in an unknown format - accepted media types include: application/json-patch+json, application/merge-patch+json, application/apply-patch+yaml",
+  );
+  deepEqual(merged.body.spec, { cronSpec: "* * * * *", replicas: 2, image: "busybox" });
+});
+
+test("objects show new defaults when they are read, and keep stored ones", async () => {
+  await using started = await startedWith(SCHEMA);
+  await started.call("POST", CRON_TABS, cronTab("old", { cronSpec: "* * * * *" }));
+  const { body: definition } = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  const [version] = definition.spec.versions;
+  const spec = version.schema.openAPIV3Schema.properties.spec.properties;
+  delete spec.image.default;
+  spec.replicas.default = 7;
+
+  await started.call("PUT", `${CRDS}/crontabs.example.com`, definition);
+  await settled(started);
+  const read = await started.call("GET", `${CRON_TABS}/old`);
+
+  deepEqual(read.body.spec, { cronSpec: "* * * * *", image: "busybox", replicas: 7 });
+});
+
+test("an update ignores violations in unchanged parts", async () => {
+  await using started = await startedWith({
+    type: "object",
+    properties: { spec: { type: "object", "x-kubernetes-preserve-unknown-fields": true } },
+  });
+  const created = await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "bad", replicas: 1 }));
+  const { body: definition } = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  definition.spec.versions[0].schema.openAPIV3Schema = SCHEMA;
+  await started.call("PUT", `${CRDS}/crontabs.example.com`, definition);
+  await settled(started);
+
+  const other = await started.call("PUT", `${CRON_TABS}/a`, { ...created.body, spec: { ...created.body.spec, replicas: 2 } });
+  const same = await started.call("PUT", `${CRON_TABS}/a`, { ...other.body, spec: { ...other.body.spec, cronSpec: "still bad" } });
+
+  deepEqual([other.code, same.code], [200, 422]);
+});
+
+test("selectable fields select in lists, watches and collections", async () => {
+  await using started = await startedWith(SCHEMA, { selectableFields: [{ jsonPath: ".spec.image" }] });
+  for (const [name, image] of [
+    ["a", "x"],
+    ["b", "y"],
+  ] as const)
+    await started.call("POST", CRON_TABS, cronTab(name, { cronSpec: "* * * * *", image }));
+
+  const listed = await started.call("GET", `${CRON_TABS}?fieldSelector=spec.image%3Dx`);
+  const refused = await started.call("GET", `${CRON_TABS}?fieldSelector=spec.cronSpec%3Dx`);
+  await started.call("DELETE", `${CRON_TABS}?fieldSelector=spec.image%3Dy`);
+  const rest = await started.call("GET", CRON_TABS);
+
+  deepEqual(
+    listed.body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+    ["a"],
+  );
+  equal(refused.code, 400);
+  deepEqual(
+    rest.body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+    ["a"],
+  );
+});
+
+test("names that another definition of the group uses are not accepted until they are free", async () => {
+  await using started = await startServer();
+  await createDefinition(started, { schema: SCHEMA });
+  const other = aDefinition({ schema: SCHEMA, plural: "others", kind: "Other", shortNames: ["ct"] });
+
+  await started.call("POST", CRDS, other);
+  await settled(started);
+  const refused = await started.call("GET", `${CRDS}/others.example.com`);
+  await started.call("DELETE", `${CRDS}/crontabs.example.com`);
+  await settled(started);
+  const accepted = await started.call("GET", `${CRDS}/others.example.com`);
+
+  const stateOf = ({ body }: { body: { status: { conditions: Record<string, string>[] } } }) =>
+    body.status.conditions.map(({ type, status, reason, message }) => [type, status, reason, message]);
+  deepEqual(stateOf(refused), [
+    ["NamesAccepted", "False", "ShortNamesConflict", '"ct" is already in use'],
+    ["Established", "False", "NotAccepted", "not all names are accepted"],
+  ]);
+  deepEqual(stateOf(accepted)[0], ["NamesAccepted", "True", "NoConflicts", "no conflicts found"]);
+});
+
+test("deleting a definition deletes its objects, waits for their finalizers, and then serves nothing", async () => {
+  await using started = await startedWith(SCHEMA);
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *" }));
+  const kept = cronTab("kept", { cronSpec: "* * * * *" });
+  await started.call("POST", CRON_TABS, { ...kept, metadata: { name: "kept", finalizers: ["example.com/keep"] } });
+
+  const deleted = await started.call("DELETE", `${CRDS}/crontabs.example.com`);
+  await settled(started);
+  const terminating = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  const refused = await started.call("POST", CRON_TABS, cronTab("new", { cronSpec: "* * * * *" }));
+  await started.call("PATCH", `${CRON_TABS}/kept`, JSON.stringify({ metadata: { finalizers: null } }), {
+    "content-type": "application/merge-patch+json",
+  });
+  await started.clock.advance(10_000);
+  await settled(started);
+
+  equal(deleted.code, 200);
+  deepEqual(terminating.body.metadata.finalizers, ["customresourcecleanup.apiextensions.k8s.io"]);
+  equal(terminating.body.status.conditions.at(-1).reason, "InstanceDeletionInProgress");
+  deepEqual(
+    [refused.code, refused.body.message],
+    [403, 'crontabs.example.com "new" is forbidden: create not allowed while custom resource definition is terminating'],
+  );
+  equal((await started.call("GET", `${CRDS}/crontabs.example.com`)).code, 404);
+  equal((await started.call("GET", CRON_TABS)).code, 404);
+});
+
+async function startedWith(schema: JsonObject, version: JsonObject = {}): Promise<StartedServer> {
+  const started = await startServer();
+  await createDefinition(started, { schema, version });
+  return started;
+}
