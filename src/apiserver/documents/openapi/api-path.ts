@@ -26,7 +26,9 @@ export interface Operation {
   /** The response type. Absent: text. */
   readonly answer?: string;
   /** Response media types: all forms of an object, also event streams or text, only JSON, or any. */
-  readonly form: "object" | "stream" | "text" | "json" | "any";
+  readonly form: "object" | "untyped" | "stream" | "text" | "json" | "any";
+  /** Strategic merge patches are not supported. */
+  readonly isUntyped?: boolean;
   readonly action?: string;
   readonly kind?: GroupVersionKind;
 }

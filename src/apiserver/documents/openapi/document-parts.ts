@@ -1,5 +1,5 @@
 /** Common parts of OpenAPI v2 and v3 documents: header, media types, and referenced types. */
-import { BUILT_IN_TYPES, JSON_TYPE, streamTypes } from "../../../api/machinery/codec/media-type.ts";
+import { BUILT_IN_TYPES, JSON_TYPE, streamTypes, YAML_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { KUBERNETES_VERSION } from "../../shared/kubernetes-version.ts";
 import { reference, type Dialect } from "./type-schemas.ts";
@@ -10,15 +10,21 @@ export const INFO = { title: "Kubernetes", version: `${KUBERNETES_VERSION.major}
 
 export const BEARER_TOKEN = { type: "apiKey", description: "Bearer Token authentication", name: "authorization", in: "header" };
 
-export const PATCH_TYPES: readonly string[] = [
+const STRATEGIC_MERGE = "application/strategic-merge-patch+json";
+const PATCH_TYPES: readonly string[] = [
   "application/json-patch+json",
   "application/merge-patch+json",
-  "application/strategic-merge-patch+json",
+  STRATEGIC_MERGE,
   "application/apply-patch+yaml",
 ];
 
+export function patchTypes({ isUntyped }: Operation): readonly string[] {
+  return isUntyped === true ? PATCH_TYPES.filter((type) => type !== STRATEGIC_MERGE) : PATCH_TYPES;
+}
+
 const ANSWER_TYPES: Readonly<Record<Operation["form"], readonly string[]>> = {
   object: BUILT_IN_TYPES,
+  untyped: [JSON_TYPE, YAML_TYPE],
   stream: [...BUILT_IN_TYPES, ...streamTypes(BUILT_IN_TYPES)],
   text: ["text/plain", ...BUILT_IN_TYPES],
   json: [JSON_TYPE],

@@ -58,9 +58,20 @@ export function discoveryPath(place: GroupVersion): ApiPath {
 /** All operations of one endpoint. */
 export function pathsOf(endpoint: Endpoint): readonly ApiPath[] {
   const place = placeOf(endpoint);
-  return [...objectPaths(endpoint, place), ...watchPaths(endpoint, place), ...subresourcePaths(endpoint, place)].filter(
-    ({ operations }) => operations.length > 0,
-  );
+  const paths = [...objectPaths(endpoint, place), ...watchPaths(endpoint, place), ...subresourcePaths(endpoint, place)];
+  const offered = paths.filter(({ operations }) => operations.length > 0);
+  return endpoint.resource.isTyped === false ? offered.map(untyped) : offered;
+}
+
+/** Kinds without a protobuf form are offered as JSON and YAML only. */
+function untyped(path: ApiPath): ApiPath {
+  return { ...path, operations: path.operations.map((operation) => ({ ...operation, form: "untyped", isUntyped: true })) };
+}
+
+/** The OpenAPI name of the type of an endpoint's lists. */
+export function listTypeOf({ served, resource, listKind }: Endpoint): string {
+  const { schema } = served;
+  return schema.endsWith(`.${resource.kind}`) ? `${schema.slice(0, -resource.kind.length)}${listKind}` : `${schema}List`;
 }
 
 function placeOf({ resource, served }: Endpoint): Place {
@@ -77,11 +88,12 @@ function placeOf({ resource, served }: Endpoint): Place {
   };
 }
 
-function objectPaths({ resource, served }: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
+function objectPaths(endpoint: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
+  const { resource, served } = endpoint;
   const { plural, scope, verbs } = resource;
   const object = { type: served.schema, tag, kind };
   const deleted = resource.returnsDeletedObject === true ? served.schema : `${META_TYPES}.Status`;
-  const listing = listOperation(`list${prefix}${noun}`, `${served.schema}List`, object);
+  const listing = listOperation(`list${prefix}${noun}`, listTypeOf(endpoint), object);
   const list = verbs.includes("watch") ? listing : { ...listing, description: `list objects of kind ${resource.kind}` };
   const ofCollection = operationsOf(verbs, {
     list: () => list,
@@ -104,7 +116,7 @@ function objectPaths({ resource, served }: Endpoint, { root, collection, inColle
 
 /** The deprecated watch path; new clients list with `watch`. */
 function watchPaths({ resource }: Endpoint, { root, collection, inCollection, prefix, noun, tag, kind }: Place): ApiPath[] {
-  if (!resource.verbs.includes("watch")) return [];
+  if (!resource.verbs.includes("watch") || resource.isTyped === false) return [];
   const nameOf = resource.kind;
   const watch = (id: string, action: "watch" | "watchlist"): Operation[] => [
     {

@@ -1,8 +1,10 @@
 /** The documents and their source endpoints: one per group and version, and small ones of the server itself. */
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
+import type { PublishedType } from "../../../api/machinery/resource.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
-import { discoveryPath, groupTitle, META_TYPES, pathsOf, readingPath } from "./operations.ts";
+import { discoveryPath, groupTitle, listTypeOf, META_TYPES, pathsOf, readingPath } from "./operations.ts";
+import { listType, objectType, type OwnType } from "./published-types.ts";
 import type { ApiPath } from "./api-path.ts";
 
 /** Source of a document. */
@@ -11,7 +13,7 @@ export interface DocumentContent {
   readonly place?: GroupVersion;
   readonly paths: readonly ApiPath[];
   /** Types outside the common set. */
-  readonly own: ReadonlyMap<string, ObjectSchema>;
+  readonly own: ReadonlyMap<string, ObjectSchema | OwnType>;
 }
 
 export interface DocumentSource {
@@ -42,11 +44,29 @@ function endpointsSource(endpoints: readonly Endpoint[]): DocumentSource {
     endpoints,
     make() {
       const place = endpoints[0]?.served ?? { group: "", version: "" };
-      const own = new Map(endpoints.map(({ served, schema }) => [served.schema, schema]));
+      const own = new Map(endpoints.flatMap(typesOf));
       return { place, own, paths: [discoveryPath(place), ...endpoints.flatMap(pathsOf)] };
     },
   };
 }
+
+/** The types of an endpoint outside the common set, by name. */
+function typesOf(endpoint: Endpoint): readonly (readonly [string, ObjectSchema | OwnType])[] {
+  const { resource, served, listKind } = endpoint;
+  const { group, version, published } = served;
+  if (published === undefined) return [[served.schema, endpoint.schema]];
+  const known = ownTypes.get(published);
+  if (known !== undefined) return known;
+  const types = [
+    [served.schema, objectType({ group, version, kind: resource.kind }, published)],
+    [listTypeOf(endpoint), listType({ group, version, kind: listKind, plural: resource.plural }, served.schema, published)],
+  ] as const;
+  ownTypes.set(published, types);
+  return types;
+}
+
+/** The same values as long as a type is the same, so that their definitions are built once. */
+const ownTypes = new WeakMap<PublishedType, readonly (readonly [string, OwnType])[]>();
 
 type Reading = Parameters<typeof readingPath>;
 

@@ -6,6 +6,7 @@
 import type { Descriptions } from "../../../api/descriptions.ts";
 import type { GroupVersionKind, JsonObject, Json } from "../../../api/machinery/object.ts";
 import type { Field, ObjectSchema, Schema, SchemaSet } from "../../../api/machinery/schema.ts";
+import type { OwnType } from "./published-types.ts";
 import type { NamedParameter } from "./query-parameters.ts";
 
 export type Dialect = "v2" | "v3";
@@ -56,7 +57,7 @@ export interface TypeSchemasOptions {
 
 export class TypeSchemas {
   readonly #options: TypeSchemasOptions;
-  readonly #known = new WeakMap<Schema, DescribedType>();
+  readonly #known = new WeakMap<Schema | OwnType, DescribedType>();
   readonly #formNames: ReadonlyMap<Schema | undefined, string>;
 
   constructor(options: TypeSchemasOptions) {
@@ -66,12 +67,13 @@ export class TypeSchemas {
   }
 
   /** Returns the definitions of these types and all they reference, by name. `own` are types outside the common set. */
-  reachable(names: Iterable<string>, own: ReadonlyMap<string, ObjectSchema>): ReadonlyMap<string, JsonObject> {
+  reachable(names: Iterable<string>, own: ReadonlyMap<string, ObjectSchema | OwnType>): ReadonlyMap<string, JsonObject> {
     const found = new Map<string, JsonObject>();
     const waiting = [...names];
     for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
       if (found.has(name)) continue;
-      const { definition, references } = this.#describe(name, own.get(name) ?? this.#options.schemas.get(name));
+      const type = own.get(name) ?? this.#options.schemas.get(name);
+      const { definition, references } = type !== undefined && "define" in type ? this.#define(type) : this.#describe(name, type);
       found.set(name, definition);
       waiting.push(...references);
     }
@@ -89,6 +91,16 @@ export class TypeSchemas {
       if (!isScalar || name === "kind" || name === "apiVersion") return [];
       return [{ name, in: "query" as const, type, description: descriptions.ofField(typeName, name) }];
     });
+  }
+
+  #define(type: OwnType): DescribedType {
+    const known = this.#known.get(type);
+    if (known !== undefined) return known;
+    const { dialect, descriptions } = this.#options;
+    const definition = type.define({ dialect, descriptions, reference: (name) => reference(dialect, name) });
+    const made = { definition, references: new Set(type.references) };
+    this.#known.set(type, made);
+    return made;
   }
 
   #describe(name: string, schema: Schema | undefined): DescribedType {

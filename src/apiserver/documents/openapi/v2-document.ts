@@ -1,7 +1,7 @@
 /** Builds the OpenAPI v2 document: all paths, and all types that they reference. */
-import { BUILT_IN_TYPES, JSON_TYPE } from "../../../api/machinery/codec/media-type.ts";
+import { BUILT_IN_TYPES, JSON_TYPE, YAML_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
-import { answerSchema, answerTypes, BEARER_TOKEN, REASON_PHRASES, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
+import { answerSchema, answerTypes, BEARER_TOKEN, REASON_PHRASES, INFO, patchTypes, typeNames } from "./document-parts.ts";
 import { parametersOf, type PathParameters } from "./path-parameters.ts";
 import type { NamedParameter } from "./query-parameters.ts";
 import type { DocumentContent } from "./sources.ts";
@@ -46,10 +46,11 @@ function operationValue(operation: Operation, parameters: PathParameters): JsonO
   };
 }
 
-function consumes({ body, action, form }: Operation): JsonObject {
+function consumes(operation: Operation): JsonObject {
+  const { body, action, form } = operation;
   if (form === "json") return { consumes: [JSON_TYPE] };
   if (action === undefined) return { consumes: BUILT_IN_TYPES };
-  return { consumes: body?.isPatch === true ? PATCH_TYPES : ["*/*"] };
+  return { consumes: body?.isPatch === true ? patchTypes(operation) : form === "untyped" ? [JSON_TYPE, YAML_TYPE] : ["*/*"] };
 }
 
 function bodyParameter({ type, isRequired }: NonNullable<Operation["body"]>): JsonObject {

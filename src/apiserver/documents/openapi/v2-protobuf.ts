@@ -1,6 +1,6 @@
 /**
  * Encodes the OpenAPI v2 document as protobuf, in gnostic's messages (openapi.v2.Document), which kubectl requests. Covers only what our
- * document uses. Free-form values (enumerations, extensions) are YAML text there; JSON is YAML, so they are written as JSON.
+ * document uses; bounds of numbers, which need a wire type of their own, are left out. Free-form values (enumerations, extensions) are YAML text there; JSON is YAML, so they are written as JSON.
  */
 import { encode, type FieldDescriptor, type MessageDescriptor } from "../../../base/protobuf/messages.ts";
 import type { Json, JsonObject } from "../../../api/machinery/object.ts";
@@ -15,6 +15,7 @@ function named(name: string, type: MessageDescriptor): MessageDescriptor {
 
 const text = (number: number): FieldDescriptor => ({ number, type: "string" });
 const texts = (number: number): FieldDescriptor => ({ number, type: "string", repeated: true });
+const number = (fieldNumber: number): FieldDescriptor => ({ number: fieldNumber, type: "int64" });
 const flag = (number: number): FieldDescriptor => ({ number, type: "bool" });
 const one = (number: number, type: MessageDescriptor): FieldDescriptor => ({ number, type });
 const many = (number: number, type: MessageDescriptor): FieldDescriptor => ({ number, type, repeated: true });
@@ -29,7 +30,15 @@ const PROPERTIES = message("Properties", { entries: many(1, named("NamedSchema",
 Object.assign(schemaFields, {
   ref: text(1),
   format: text(2),
+  title: text(3),
   description: text(4),
+  maxLength: number(11),
+  minLength: number(12),
+  pattern: text(13),
+  maxItems: number(14),
+  minItems: number(15),
+  maxProperties: number(17),
+  minProperties: number(18),
   required: texts(19),
   enum: many(20, ANY),
   additionalProperties: one(21, message("AdditionalPropertiesItem", { schema: one(1, SCHEMA) })),
@@ -162,17 +171,22 @@ function parameterMessage(parameter: JsonObject): Message {
 }
 
 function schemaMessage(schema: JsonObject): Message {
-  const { $ref, type, items, properties, additionalProperties, format, description, required } = schema;
+  const { $ref, type, items, properties, additionalProperties, format, title, description, required } = schema;
+  const { maxLength, minLength, pattern, maxItems, minItems, maxProperties, minProperties } = schema;
   const values = (schema["enum"] ?? []) as readonly Json[];
   return {
     ref: $ref,
     format,
+    title,
     description,
+    ...{ maxLength, minLength, pattern, maxItems, minItems, maxProperties, minProperties },
     required,
     enum: values.map(anyMessage),
     ...(type === undefined ? {} : { type: { value: [type] } }),
     ...(items === undefined ? {} : { items: { schema: [schemaMessage(items as JsonObject)] } }),
-    ...(additionalProperties === undefined ? {} : { additionalProperties: { schema: schemaMessage(additionalProperties as JsonObject) } }),
+    ...(typeof additionalProperties !== "object"
+      ? {}
+      : { additionalProperties: { schema: schemaMessage(additionalProperties as JsonObject) } }),
     ...(properties === undefined ? {} : { properties: { entries: entriesOf(properties, schemaMessage) } }),
     extensions: extensionsOf(schema),
   };

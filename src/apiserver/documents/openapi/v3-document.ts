@@ -1,6 +1,6 @@
 /** Builds one OpenAPI v3 document: the paths of one group and version, and the types that they reference. */
 import type { GroupVersion, GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
-import { answerSchema, answerTypes, BEARER_TOKEN, REASON_PHRASES, INFO, PATCH_TYPES, typeNames } from "./document-parts.ts";
+import { answerSchema, answerTypes, BEARER_TOKEN, REASON_PHRASES, INFO, patchTypes, typeNames } from "./document-parts.ts";
 import { META_TYPES } from "./operations.ts";
 import { parametersOf, type PathParameters } from "./path-parameters.ts";
 import type { NamedParameter } from "./query-parameters.ts";
@@ -48,15 +48,21 @@ function operationValue(operation: Operation, parameters: PathParameters): JsonO
     description,
     operationId: id,
     ...(own.length === 0 ? {} : { parameters: own }),
-    ...(body === undefined ? {} : { requestBody: bodyValue(body) }),
+    ...(body === undefined ? {} : { requestBody: bodyValue(operation, body) }),
     responses: responses(operation),
     ...(action === undefined ? {} : { "x-kubernetes-action": action }),
     ...(kind === undefined ? {} : { [KINDS]: { group: kind.group, version: kind.version, kind: kind.kind } }),
   };
 }
 
-function bodyValue({ type, isRequired, isPatch }: NonNullable<Operation["body"]>): JsonObject {
-  return { content: contentOf(isPatch ? PATCH_TYPES : ["*/*"], reference("v3", type)), ...(isRequired ? { required: true } : {}) };
+function bodyValue(operation: Operation, { type, isRequired, isPatch }: NonNullable<Operation["body"]>): JsonObject {
+  return {
+    content: contentOf(
+      isPatch ? patchTypes(operation) : operation.form === "untyped" ? answerTypes(operation) : ["*/*"],
+      reference("v3", type),
+    ),
+    ...(isRequired ? { required: true } : {}),
+  };
 }
 
 function responses(operation: Operation): JsonObject {
