@@ -56,7 +56,7 @@ import { leaseLeadership } from "./shared/lease-leadership.ts";
 import { storeAnswers } from "./shared/store-health.ts";
 import { Verbs } from "./verbs/verbs.ts";
 import { WatchRegistry } from "./watch/watch-registry.ts";
-import type { RemoteConnector } from "./framework/aggregation.ts";
+import type { RemoteConnector } from "./framework/apis/aggregation.ts";
 import { Aggregator } from "./aggregation/aggregator.ts";
 import { routedTransport } from "./aggregation/routed-transport.ts";
 import type { NodeConnector } from "./framework/node-connector.ts";

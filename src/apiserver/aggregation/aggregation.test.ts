@@ -309,6 +309,25 @@ test("components of the process reach an aggregated API like any other", async (
   equal(document["groupVersion"], `${GROUP}/v1`);
 });
 
+test("an autoscaler's request for a custom metric reaches the adapter that is registered for it", async () => {
+  const remote = remoteStub();
+  await using started = await startServer({ remoteConnector: remote.connector });
+  await register(started);
+  const spec = { group: "custom.metrics.k8s.io", version: "v1beta2" };
+  const list = { kind: "MetricValueList", apiVersion: "custom.metrics.k8s.io/v1beta2", metadata: {}, items: [{ value: "5" }] };
+  const path = "/apis/custom.metrics.k8s.io/v1beta2/namespaces/shop/pods/*/rate?labelSelector=app%3Dweb&metricLabelSelector=verb%3DGET";
+  remote.answer = ({ target }) =>
+    target.startsWith("/apis/custom.metrics.k8s.io/v1beta2") ? json(target === path ? list : {}) : undefined;
+  await started.call("POST", API_SERVICES_PATH, { ...apiService(spec), metadata: { name: "v1beta2.custom.metrics.k8s.io" } });
+  await started.clock.advance(1_000);
+
+  const options = { labelSelector: "app=web", metricLabelSelector: "verb=GET" };
+  const place = { ...spec, plural: "pods", namespace: "shop", name: "*", subresource: "rate" };
+  const response = await started.transport().request({ ...place, verb: "get", options });
+
+  deepEqual(response.is === "value" && response.value, list);
+});
+
 test("an APIService for metrics.k8s.io replaces this server's own metrics until it is deleted", async () => {
   const remote = remoteStub();
   await using started = await startServer({ remoteConnector: remote.connector });
@@ -317,7 +336,7 @@ test("an APIService for metrics.k8s.io replaces this server's own metrics until 
   const spec = { group: "metrics.k8s.io", version: "v1beta1", groupPriorityMinimum: 100, versionPriority: 100 };
   remote.answer = ({ target }) => (target.startsWith("/apis/metrics.k8s.io/") ? json({ from: "metrics-server" }) : undefined);
 
-  await started.call("POST", API_SERVICES_PATH, { ...apiService(spec), metadata: { name } } as never);
+  await started.call("POST", API_SERVICES_PATH, { ...apiService(spec), metadata: { name } });
   await started.clock.advance(1_000);
   const theirs = await started.call("GET", "/apis/metrics.k8s.io/v1beta1/nodes");
   await started.call("DELETE", `${API_SERVICES_PATH}/${name}`);

@@ -5,7 +5,7 @@
 import type { APIService } from "../../api/generated/apiregistration.k8s.io/v1.ts";
 import type { GroupVersion, KubeObject } from "../../api/machinery/object.ts";
 import type { Family } from "../../base/metrics/prometheus-text.ts";
-import type { Aggregation, ApiPriority, RemoteApi, RemoteConnector } from "../framework/aggregation.ts";
+import type { Aggregation, ApiPriority, RemoteApi, RemoteConnector } from "../framework/apis/aggregation.ts";
 import type { OwnRequests } from "../framework/own-requests.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { API_SERVICES, isAvailable, placeOf, serviceOf } from "./api-service.ts";

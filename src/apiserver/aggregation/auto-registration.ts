@@ -4,10 +4,10 @@
  */
 import type { APIService } from "../../api/generated/apiregistration.k8s.io/v1.ts";
 import type { CustomResourceDefinition } from "../../api/generated/apiextensions.k8s.io/v1.ts";
-import type { GroupVersion, KubeObject } from "../../api/machinery/object.ts";
+import type { GroupVersion } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
-import type { ApiPriority } from "../framework/aggregation.ts";
+import type { ApiPriority } from "../framework/apis/aggregation.ts";
 import type { Objects } from "../framework/objects.ts";
 import type { OwnRequests } from "../framework/own-requests.ts";
 import { API_SERVICES, API_SERVICES_PLACE } from "./api-service.ts";
@@ -110,9 +110,9 @@ export class AutoRegistration {
     const requests = this.#context.requests.because({ key: name, reason: "AutoRegistration" });
     const current = await objects.get<APIService>(API_SERVICES, { namespace: "", name });
     const step = registrationStep(current, desired, options);
-    if (step.is === "create") await requests.makeMissing(API_SERVICES_PLACE, step.object as KubeObject);
-    else if (step.is === "update") await requests.put(API_SERVICES_PLACE, step.object as KubeObject);
-    else if (step.is === "delete") await requests.remove(API_SERVICES_PLACE, step.object as KubeObject);
+    if (step.is === "create") await requests.makeMissing(API_SERVICES_PLACE, step.object);
+    else if (step.is === "update") await requests.put(API_SERVICES_PLACE, step.object);
+    else if (step.is === "delete") await requests.remove(API_SERVICES_PLACE, step.object);
   }
 }
 

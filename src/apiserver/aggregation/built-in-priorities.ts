@@ -3,7 +3,7 @@
  * that is in no row is one of custom resources.
  */
 import type { GroupVersion } from "../../api/machinery/object.ts";
-import type { ApiPriority } from "../framework/aggregation.ts";
+import type { ApiPriority } from "../framework/apis/aggregation.ts";
 
 /** By group: its priority, and that of each version. */
 const BUILT_IN: Readonly<Record<string, readonly [group: number, versions: Readonly<Record<string, number>>]>> = {

@@ -1,6 +1,6 @@
 /** Headers of a request and response as they are forwarded: without those that are about the connection, the user, or CORS. */
 import type { ExchangeAnswer } from "../framework/exchange.ts";
-import type { RemoteHeaders } from "../framework/aggregation.ts";
+import type { RemoteHeaders } from "../framework/apis/aggregation.ts";
 
 /** Hop-by-hop headers (RFC 9110, 7.6.1), and those that Go's proxy drops. */
 const HOP_BY_HOP: ReadonlySet<string> = new Set([

@@ -2,7 +2,7 @@
  * The user of a forwarded request, in the headers that other API servers read from a front proxy (X-Remote-User and others). What a client
  * sent under these names is never forwarded.
  */
-import type { RemoteHeaders } from "../framework/aggregation.ts";
+import type { RemoteHeaders } from "../framework/apis/aggregation.ts";
 import type { User } from "../framework/request.ts";
 
 const EXTRA_PREFIX = "x-remote-extra-";

@@ -5,7 +5,7 @@
 import { isObject, type GroupVersion, type JsonObject } from "../../api/machinery/object.ts";
 import { readObject } from "../../api/machinery/wire/response-body.ts";
 import type { Clock } from "../../base/clock.ts";
-import type { RemoteDiscovery } from "../framework/aggregation.ts";
+import type { RemoteDiscovery } from "../framework/apis/aggregation.ts";
 import type { ExchangeAnswer } from "../framework/exchange.ts";
 import type { User } from "../framework/request.ts";
 import { answerBytes } from "../shared/answer-bytes.ts";

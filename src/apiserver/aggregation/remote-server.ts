@@ -8,7 +8,7 @@ import { anySignal } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
-import type { RemoteConnector, RemoteRequest } from "../framework/aggregation.ts";
+import type { RemoteConnector, RemoteRequest } from "../framework/apis/aggregation.ts";
 import type { ExchangeAnswer, WholeAnswer } from "../framework/exchange.ts";
 import type { Objects } from "../framework/objects.ts";
 import { resolveService, type ServiceAddress } from "../shared/service-endpoint.ts";

@@ -12,7 +12,7 @@ import { errorOfAnswer } from "../../api/machinery/wire/status-response.ts";
 import { WatchStream, type WatchBody } from "../../api/machinery/wire/watch-stream.ts";
 import type { Clock } from "../../base/clock.ts";
 import { mustHaveAccess } from "../framework/access/access.ts";
-import type { Aggregation, RemoteApi } from "../framework/aggregation.ts";
+import type { Aggregation, RemoteApi } from "../framework/apis/aggregation.ts";
 import type { Authorizer } from "../framework/authorization.ts";
 import type { ExchangeAnswer, Sink } from "../framework/exchange.ts";
 import type { User } from "../framework/request.ts";

@@ -4,7 +4,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { SchemaSet } from "../../api/machinery/schema.ts";
 import type { Store } from "../../store/store.ts";
-import type { Aggregation } from "./aggregation.ts";
+import type { Aggregation } from "./apis/aggregation.ts";
 import type { Admission } from "./admission.ts";
 import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";

@@ -8,7 +8,7 @@ import type { ClientTls } from "../../host/http/client/contract.ts";
 import { forwardRequest } from "../../host/http/forward.ts";
 import { openTunnel } from "../../host/http/client/upgrade-client.ts";
 import { joinStreams } from "../../host/network/byte-streams.ts";
-import type { RemoteCall, RemoteConnector } from "../framework/aggregation.ts";
+import type { RemoteCall, RemoteConnector } from "../framework/apis/aggregation.ts";
 import type { ExchangeAnswer, SwitchOffer } from "../framework/exchange.ts";
 import { streamedAnswer } from "../shared/streamed-response.ts";
 

@@ -7,7 +7,7 @@ import { onAbort } from "../../base/abort.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
 import { accessOf, mustHaveAccess } from "../framework/access/access.ts";
 import type { AccessAttributes } from "../framework/authorization.ts";
-import type { ForwardedRequest } from "../framework/aggregation.ts";
+import type { ForwardedRequest } from "../framework/apis/aggregation.ts";
 import type { DocumentRequest } from "../framework/document.ts";
 import { BodyMemory, type BodyReservation } from "../limits/body-memory.ts";
 import type { AdmitOptions, ConcurrencyGate, Seat, RequestFlow } from "../framework/concurrency.ts";

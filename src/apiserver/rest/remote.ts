@@ -6,7 +6,7 @@ import { isStatusError } from "../../api/machinery/status-error.ts";
 import type { RequestFlow } from "../framework/concurrency.ts";
 import { requestedAccess } from "../framework/access/requested-access.ts";
 import type { ResourcePath } from "../framework/access/request-path.ts";
-import type { ForwardedRequest, RemoteApi, RemoteHeaders } from "../framework/aggregation.ts";
+import type { ForwardedRequest, RemoteApi, RemoteHeaders } from "../framework/apis/aggregation.ts";
 import type { DocumentRequest } from "../framework/document.ts";
 import type { ExchangeAnswer, ExchangeRequest, SwitchOffer } from "../framework/exchange.ts";
 import type { FlowRequestOptions } from "../framework/flow-request.ts";

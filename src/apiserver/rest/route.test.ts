@@ -1,7 +1,7 @@
 import { deepEqual, equal, fail, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { isReason } from "../../api/machinery/status-error.ts";
-import { NO_AGGREGATION } from "../framework/aggregation.ts";
+import { NO_AGGREGATION } from "../framework/apis/aggregation.ts";
 import type { Document } from "../framework/document.ts";
 import { startServer } from "../testing/server.ts";
 import { routeOf, type RouteTable } from "./route.ts";

@@ -1,5 +1,5 @@
 /** Resolves a path to what serves it, once per exchange: a document, a resource, or a connection to where an object runs. */
-import type { Aggregation, RemoteApi } from "../framework/aggregation.ts";
+import type { Aggregation, RemoteApi } from "../framework/apis/aggregation.ts";
 import { parsePath, type DocumentPath, type RequestPath, type ResourcePath } from "../framework/access/request-path.ts";
 import type { Document } from "../framework/document.ts";
 import type { Endpoints } from "../framework/endpoints.ts";

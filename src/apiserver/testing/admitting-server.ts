@@ -10,7 +10,7 @@ import { seededRandom } from "../../base/random.ts";
 import type { Store } from "../../store/store.ts";
 import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
-import { NO_AGGREGATION } from "../framework/aggregation.ts";
+import { NO_AGGREGATION } from "../framework/apis/aggregation.ts";
 import type { AdmissionPlugin } from "../framework/admission.ts";
 import { AdmissionChain } from "../write/admission-chain.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../framework/api-server-config.ts";
@@ -65,7 +65,6 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
   const objects = new CachedObjects(endpoints);
   const server: ServerContext = {
     aggregation: NO_AGGREGATION,
-    dynamicApis: [],
     store,
     endpoints,
     objects,

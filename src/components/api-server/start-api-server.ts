@@ -11,7 +11,7 @@ import { networkConnector } from "../../apiserver/http/network-connector.ts";
 import { networkWebhookTransport } from "../../apiserver/http/webhook-transport.ts";
 import type { WebhookTransport } from "../../apiserver/framework/webhook-caller.ts";
 import { remoteConnector } from "../../apiserver/http/remote-connector.ts";
-import type { RemoteConnector } from "../../apiserver/framework/aggregation.ts";
+import type { RemoteConnector } from "../../apiserver/framework/apis/aggregation.ts";
 import type { Identity } from "../../apiserver/framework/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";

@@ -1,5 +1,5 @@
 /** An aggregated API server without sockets, the objects that register it, and what it was asked. */
-import type { RemoteCall, RemoteConnector } from "../../framework/aggregation.ts";
+import type { RemoteCall, RemoteConnector } from "../../framework/apis/aggregation.ts";
 import type { ExchangeAnswer } from "../../framework/exchange.ts";
 import type { StartedServer } from "../../testing/server.ts";
 

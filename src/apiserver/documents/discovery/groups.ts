@@ -5,7 +5,7 @@
 import type { GroupVersionKind, JsonObject } from "../../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../../api/machinery/resource.ts";
 import type { DynamicApi, DynamicResource } from "../../framework/apis/dynamic-api.ts";
-import type { Aggregation, RemoteApi } from "../../framework/aggregation.ts";
+import type { Aggregation, RemoteApi } from "../../framework/apis/aggregation.ts";
 import { compareVersions } from "../../../api/machinery/version-order.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 

@@ -7,7 +7,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
 import { noSuchPath } from "../../../api/machinery/status-error.ts";
-import type { Aggregation, RemoteApi, RemoteRequest } from "../../framework/aggregation.ts";
+import type { Aggregation, RemoteApi, RemoteRequest } from "../../framework/apis/aggregation.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import { entityTag, hashOf, hasAlready } from "../../shared/entity-tag.ts";

@@ -3,11 +3,11 @@
  * them are forwarded after authentication and authorization; discovery and OpenAPI merge their documents with the server's own.
  * apiserver/aggregation implements it, apiserver/http the connections (RemoteConnector).
  */
-import type { GroupVersion, JsonObject } from "../../api/machinery/object.ts";
-import type { ExchangeAnswer, SwitchOffer } from "./exchange.ts";
-import type { AccessAttributes } from "./authorization.ts";
-import type { FlowRequest } from "./flow-request.ts";
-import type { RequestContext, User } from "./request.ts";
+import type { GroupVersion, JsonObject } from "../../../api/machinery/object.ts";
+import type { ExchangeAnswer, SwitchOffer } from "../exchange.ts";
+import type { AccessAttributes } from "../authorization.ts";
+import type { FlowRequest } from "../flow-request.ts";
+import type { RequestContext, User } from "../request.ts";
 
 export interface Aggregation {
   /** The other server of a group and version; undefined: this server serves it, or none does. Hot path: called per request. */
