@@ -12,8 +12,10 @@ import type { Resource } from "../../api/machinery/resource.ts";
 import type { KindName } from "../framework/objects.ts";
 import type { OwnRequests, Place } from "../framework/own-requests.ts";
 import type { ServerContext } from "../framework/server-context.ts";
+import { newUid } from "../framework/storage/identifiers.ts";
 import { cleanUp, hasFinalizer } from "./cleanup.ts";
 import { withNextStatus, type UsedNames } from "./definition-status.ts";
+import { webhookConversion } from "./webhook-conversion.ts";
 import { NamedQueue } from "./named-queue.ts";
 
 const DEFINITIONS: KindName = { group: "apiextensions.k8s.io", plural: "customresourcedefinitions" };
@@ -111,12 +113,22 @@ export class CustomResources {
     if (served !== undefined && isSameResource(served.definition, definition)) return;
     if (served === undefined && this.#isTaken(definition)) return;
     const { resource, schemas } = customResourceOf(definition, {
-      ...conversionOf(definition),
+      ...this.#conversionOf(definition),
       isTerminating: () => isConditionTrue(known.definition.status?.conditions, "Terminating"),
     });
     known.served = { resource, definition };
     if (served === undefined) endpoints.add(resource, schemas);
     else endpoints.replace(served.resource, resource, schemas);
+  }
+
+  /** A definition with one version needs none. */
+  #conversionOf(definition: CustomResourceDefinition): Pick<CustomResourceOptions, "conversion"> {
+    const { spec } = definition;
+    const { webhooks, random } = this.#options.server;
+    if (spec.versions.length === 1) return {};
+    const { strategy, webhook } = spec.conversion ?? { strategy: "None" };
+    if (strategy !== "Webhook" || webhook === undefined) return { conversion: renamingConversion(spec) };
+    return { conversion: webhookConversion(definition, webhook, { webhooks, newUid: () => newUid(random) }) };
   }
 
   /** A built-in resource has the same path: it stays, as upstream. */
@@ -164,11 +176,6 @@ export class CustomResources {
     const { name } = definition.metadata;
     return this.#options.requests.because({ key: name, reason }).put(PLACE, definition, "status");
   }
-}
-
-/** A definition with one version needs none. */
-function conversionOf({ spec }: CustomResourceDefinition): Pick<CustomResourceOptions, "conversion"> {
-  return spec.versions.length === 1 ? {} : { conversion: renamingConversion(spec) };
 }
 
 /** As upstream: from the acceptance of its names on, even if it later asks for a name that is taken. */

@@ -15,6 +15,7 @@ import { yieldLoop, yieldLoopOf, runSteps } from "../limits/slices.ts";
 import type { WatchRegistry } from "../watch/watch-registry.ts";
 import { createObject, withoutSystemFields } from "../write/create.ts";
 import { decodeBody, type SentObject } from "../write/decode-body.ts";
+import { withVersions } from "../write/field-manager.ts";
 import { checkName, inNamespace, withoutRepeatedOwners } from "../write/metadata.ts";
 import { checkPatchOptions, patchedObject, readPatch } from "../write/patch.ts";
 import { parseLarge } from "../write/parse-large.ts";
@@ -126,7 +127,9 @@ export class Verbs {
       request,
       ...(subresource === undefined ? {} : { subresource }),
       next: (current) => {
-        const next = runSteps(patchedObject(this.#server, { endpoint, request, patch }, current), request);
+        const next = withVersions(endpoint, (versions) =>
+          runSteps(patchedObject(this.#server, { endpoint, request, patch, ...versions }, current), request),
+        );
         return next instanceof Promise ? next.then(finish) : finish(next);
       },
       createsIfAbsent: subresource === undefined && patch.type === "apply",

@@ -34,7 +34,7 @@ import type { ApiRequest, RequestBody } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { fieldValidationOf, type ExpectedType } from "./decode-body.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
-import { fieldWriter, otherVersions } from "./field-manager.ts";
+import { fieldWriter, type OtherVersions } from "./field-manager.ts";
 import { checkWriteOptions } from "./write-options.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { NextObject } from "../framework/storage/writes.ts";
@@ -111,15 +111,16 @@ export function checkPatchOptions({ type }: Patch, { options }: ApiRequest, { re
   checkWriteOptions(options, "PatchOptions", errors);
 }
 
+export interface PatchCall extends OtherVersions {
+  readonly endpoint: Endpoint;
+  readonly request: ApiRequest;
+  readonly patch: Patch;
+}
+
 /** In steps, between which a large request yields. */
-export function patchedObject(
-  server: ServerContext,
-  { endpoint, request, patch }: { readonly endpoint: Endpoint; readonly request: ApiRequest; readonly patch: Patch },
-  current: StoredObject | undefined,
-): Generator<void, NextObject> {
-  return patch.type === "apply"
-    ? applied(server, endpoint, request, patch, current)
-    : patched(endpoint, request, patch, current as StoredObject);
+export function patchedObject(server: ServerContext, call: PatchCall, current: StoredObject | undefined): Generator<void, NextObject> {
+  const { endpoint, request, patch } = call;
+  return patch.type === "apply" ? applied(server, call, current) : patched(endpoint, request, patch, current as StoredObject);
 }
 
 function* patched(endpoint: Endpoint, request: ApiRequest, patch: Patch, current: StoredObject): Generator<void, NextObject> {
@@ -220,9 +221,7 @@ function checkUnchangedKind(changed: Json, { kind, shown }: { readonly kind: str
 
 function* applied(
   server: ServerContext,
-  endpoint: Endpoint,
-  request: ApiRequest,
-  patch: Patch,
+  { endpoint, request, patch, versions }: PatchCall,
   current: StoredObject | undefined,
 ): Generator<void, NextObject> {
   const { options, context } = request;
@@ -236,7 +235,7 @@ function* applied(
     force: options.force ?? false,
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
-    ...otherVersions(endpoint),
+    ...(versions === undefined ? {} : { versions }),
   });
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Strict") throw strictApplyError(patch.yamlDuplicates);
   if (patch.yamlDuplicates.length > 0 && fieldValidationOf(options) === "Warn") patch.yamlDuplicates.forEach((line) => context.warn(line));

@@ -19,7 +19,7 @@ import type { ServerContext } from "../framework/server-context.ts";
 import type { Operation } from "../../store/store.ts";
 import { claimable, createObject, redefault } from "./create.ts";
 import { isReadyForRemoval } from "../shared/deletion.ts";
-import { fieldWriter, otherVersions } from "./field-manager.ts";
+import { fieldWriter, withVersions, type OtherVersions } from "./field-manager.ts";
 import { metadataForUpdate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";
 import { validateUpdate } from "./validation.ts";
@@ -107,7 +107,10 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   if (isLarge) await yieldLoop(request);
   const sent = admitted === wanted.object ? next : keepIdentity(withMetadata(wanted.object, shown), shown);
   const claimed = served.fromStorage === undefined ? sent : keepIdentity(claimable(endpoint, sent), shown);
-  const managed = wanted.managed ?? claimFields(server, update, { next: claimed, wanted, shown, current });
+  const claiming =
+    wanted.managed ??
+    withVersions(endpoint, (versions) => claimFields(server, update, { next: claimed, wanted, shown, current }, versions));
+  const managed = claiming instanceof Promise ? await claiming : claiming;
   if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource, request })) ?? [];
   validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);
@@ -223,6 +226,7 @@ function claimFields(
     readonly shown: KubeObject;
     readonly current: StoredObject;
   },
+  versions: OtherVersions,
 ): ManagedFields {
   const { sentManagedFields: sent } = change.wanted;
   if (change.next === change.shown && sent === undefined) return change.current.managed();
@@ -234,7 +238,7 @@ function claimFields(
     ...(sent === undefined ? {} : { sent }),
     writer: fieldWriter(request, endpoint, formatTime(server.clock.now())),
     ignore: ignoredFields(endpoint, request.subresource),
-    ...otherVersions(endpoint),
+    ...versions,
   });
 }
 

@@ -142,7 +142,7 @@ function lossy(schema: JsonObject): JsonObject {
   const required = requiredOf(node);
   if (required.length === 0) delete node["required"];
   else node["required"] = required;
-  return node as JsonObject;
+  return node;
 }
 
 /** A nullable property may be absent where null cannot be expressed. */

@@ -11,6 +11,9 @@ import type { StoredObject } from "./storage.ts";
 /** Maximum number of objects per conversion request, so that neither body becomes too large. */
 const OBJECTS_PER_CONVERSION_MAX = 500;
 
+/** Conversions in progress: of all readers of an object that need the same version, the first converts it. */
+const inProgress = new WeakMap<StoredObject, Map<ServedVersion, Promise<void>>>();
+
 /** Makes `in(endpoint.served)` available on all objects. Returns a promise only if there is something to wait for. */
 export function prepareObjects(
   { resource, served }: Pick<Endpoint, "resource" | "served">,
@@ -19,11 +22,28 @@ export function prepareObjects(
   const { conversion } = resource;
   if (conversion === undefined) return undefined;
   const missing: StoredObject[] = [];
-  for (const object of objects) if (!object.isPreparedFor(served)) missing.push(object);
-  return missing.length === 0 ? undefined : prepareFrom(conversion, served, missing, 0);
+  const others = new Set<Promise<void>>();
+  for (const object of objects) {
+    if (object.isPreparedFor(served)) continue;
+    const known = inProgress.get(object)?.get(served);
+    if (known === undefined) missing.push(object);
+    else others.add(known);
+  }
+  const own = missing.length === 0 ? undefined : convertAll(conversion, served, missing, 0);
+  if (own !== undefined) others.add(remembered(served, missing, own));
+  return others.size === 0 ? undefined : Promise.all(others).then(() => undefined);
 }
 
-function prepareFrom(
+function remembered(served: ServedVersion, objects: readonly StoredObject[], converting: Promise<void>): Promise<void> {
+  for (const object of objects) {
+    const versions = inProgress.get(object) ?? new Map<ServedVersion, Promise<void>>();
+    inProgress.set(object, versions.set(served, converting));
+  }
+  const forget = () => objects.forEach((object) => inProgress.get(object)?.delete(served));
+  return converting.finally(forget);
+}
+
+function convertAll(
   conversion: Conversion,
   served: ServedVersion,
   missing: readonly StoredObject[],
@@ -38,7 +58,7 @@ function prepareFrom(
     if (forms instanceof Promise) {
       return forms.then((converted) => {
         keepForms(served, some, converted);
-        return prepareFrom(conversion, served, missing, start + some.length);
+        return convertAll(conversion, served, missing, start + some.length);
       });
     }
     keepForms(served, some, forms);

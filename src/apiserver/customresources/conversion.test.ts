@@ -1,0 +1,275 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import type { JsonObject } from "../../api/machinery/object.ts";
+import type { WebhookTransport } from "../framework/webhook-caller.ts";
+import { startServer, type StartedServer } from "../testing/server.ts";
+import { aDefinition, CRDS, createDefinition, settled } from "./testing/definitions.ts";
+
+const V1 = "/apis/example.com/v1/namespaces/default/crontabs";
+const V2 = "/apis/example.com/v2/namespaces/default/crontabs";
+
+const texts = (...names: readonly string[]): JsonObject => ({
+  type: "object",
+  properties: { spec: { type: "object", properties: Object.fromEntries(names.map((name) => [name, { type: "string" }])) } },
+});
+
+const NAMES = { plural: "crontabs", kind: "CronTab" };
+
+/** v1 has `hostPort`, v2 `host` and `port`. */
+function versions(storage: "v1" | "v2"): readonly JsonObject[] {
+  const version = (name: string, schema: JsonObject, field: string): JsonObject => ({
+    name,
+    served: true,
+    storage: name === storage,
+    schema: { openAPIV3Schema: schema },
+    selectableFields: [{ jsonPath: `.spec.${field}` }],
+  });
+  return [version("v1", texts("hostPort", "note"), "hostPort"), version("v2", texts("host", "port", "note"), "host")];
+}
+
+const WEBHOOK = {
+  strategy: "Webhook",
+  webhook: { conversionReviewVersions: ["v1"], clientConfig: { url: "https://converter.example.com/convert" } },
+};
+
+interface Review {
+  readonly request: { readonly uid: string; readonly desiredAPIVersion: string; readonly objects: readonly JsonObject[] };
+}
+
+type Convert = (review: Review) => JsonObject;
+
+function converted({ request: { uid, desiredAPIVersion, objects } }: Review): JsonObject {
+  const convertedObjects = objects.map((object) => {
+    const { note, hostPort = "", host, port } = object["spec"] as Record<string, string | undefined>;
+    const [first = "", second = ""] = hostPort.split(":");
+    const spec = desiredAPIVersion.endsWith("/v2") ? { host: first, port: second } : { hostPort: `${host}:${port}` };
+    return { ...object, apiVersion: desiredAPIVersion, spec: { ...spec, ...(note === undefined ? {} : { note }) } };
+  });
+  return { uid, result: { status: "Success" }, convertedObjects };
+}
+
+interface Converter {
+  readonly transport: WebhookTransport;
+  /** Number of objects of each call. */
+  readonly calls: number[];
+}
+
+function converter(respond: Convert = converted): Converter {
+  const calls: number[] = [];
+  return {
+    calls,
+    transport: {
+      post({ body }) {
+        const review = JSON.parse(body) as Review;
+        calls.push(review.request.objects.length);
+        const answer = { kind: "ConversionReview", apiVersion: "apiextensions.k8s.io/v1", response: respond(review) };
+        return Promise.resolve({ code: 200, contentType: "application/json", body: new TextEncoder().encode(JSON.stringify(answer)) });
+      },
+    },
+  };
+}
+
+async function startedWith({ transport }: Converter, storage: "v1" | "v2" = "v1"): Promise<StartedServer> {
+  const started = await startServer({ webhookTransport: transport });
+  await createDefinition(started, { schema: {}, spec: { names: NAMES, versions: versions(storage), conversion: WEBHOOK } });
+  return started;
+}
+
+function v1(name: string, hostPort: string): JsonObject {
+  return { apiVersion: "example.com/v1", kind: "CronTab", metadata: { name }, spec: { hostPort } };
+}
+
+function v2(name: string, host: string, port: string): JsonObject {
+  return { apiVersion: "example.com/v2", kind: "CronTab", metadata: { name }, spec: { host, port } };
+}
+
+interface Shown {
+  readonly metadata: { readonly name: string };
+  readonly spec: JsonObject;
+}
+
+test("without a webhook only the version changes, and fields that the other version lacks are dropped", async () => {
+  await using started = await startServer();
+  await createDefinition(started, { schema: {}, spec: { names: NAMES, versions: versions("v1") } });
+
+  await started.call("POST", V1, { ...v1("a", "h:1"), spec: { hostPort: "h:1", note: "n" } });
+  const read = await started.call("GET", `${V2}/a`);
+
+  deepEqual([read.body.apiVersion, read.body.spec], ["example.com/v2", { note: "n" }]);
+});
+
+test("a conversion webhook converts written and read objects, a list in one call", async () => {
+  const webhook = converter();
+  await using started = await startedWith(webhook);
+  await started.call("POST", V1, v1("a", "h:1"));
+  await started.call("POST", V1, v1("b", "h:2"));
+  webhook.calls.length = 0;
+
+  const list = await started.call("GET", V2);
+  const again = await started.call("GET", V2);
+  const created = await started.call("POST", V2, v2("c", "x", "3"));
+  const stored = await started.call("GET", `${V1}/c`);
+
+  deepEqual(
+    list.body.items.map(({ spec }: Shown) => spec),
+    [
+      { host: "h", port: "1" },
+      { host: "h", port: "2" },
+    ],
+  );
+  deepEqual(again.body.items, list.body.items);
+  deepEqual([created.code, created.body.spec, stored.body.spec], [201, { host: "x", port: "3" }, { hostPort: "x:3" }]);
+  // Once for the list, to the storage version and back for the create.
+  deepEqual(webhook.calls, [2, 1, 1]);
+});
+
+test("a watch delivers converted objects in order, each converted once for all watches", async () => {
+  const webhook = converter();
+  await using started = await startedWith(webhook);
+  const watches = await Promise.all([1, 2].map(() => started.watch(`${V2}?watch=1&resourceVersion=0`)));
+  await started.clock.advance(1);
+  webhook.calls.length = 0;
+
+  for (const name of ["a", "b", "c"]) await started.call("POST", V1, v1(name, `${name}:1`));
+  await settled(started);
+
+  for (const { events } of watches)
+    deepEqual(
+      events.map(({ type, object }) => `${type} ${object.spec.host}`),
+      ["ADDED a", "ADDED b", "ADDED c"],
+    );
+  equal(webhook.calls.length, 3);
+});
+
+test("selectable fields select by the version of the request", async () => {
+  await using started = await startedWith(converter());
+  await started.call("POST", V1, v1("a", "x:1"));
+  await started.call("POST", V2, v2("b", "y", "1"));
+
+  const byHost = await started.call("GET", `${V2}?fieldSelector=spec.host%3Dx`);
+  const byHostPort = await started.call("GET", `${V1}?fieldSelector=spec.hostPort%3Dy:1`);
+  await started.call("DELETE", `${V2}?fieldSelector=spec.host%3Dx`);
+  const rest = await started.call("GET", V1);
+
+  deepEqual(
+    byHost.body.items.map(({ metadata }: Shown) => metadata.name),
+    ["a"],
+  );
+  deepEqual(
+    byHostPort.body.items.map(({ metadata }: Shown) => metadata.name),
+    ["b"],
+  );
+  deepEqual(
+    rest.body.items.map(({ metadata }: Shown) => metadata.name),
+    ["b"],
+  );
+});
+
+test("two managers apply in two versions, and each keeps its fields", async () => {
+  await using started = await startedWith(converter());
+  const apply = (path: string, manager: string, object: JsonObject) =>
+    started.call("PATCH", `${path}/a?fieldManager=${manager}`, JSON.stringify(object), { "content-type": "application/apply-patch+yaml" });
+
+  await apply(V1, "one", v1("a", "h:1"));
+  const noted = await apply(V2, "two", { ...v2("a", "", ""), spec: { note: "n" } });
+  const conflict = await apply(V2, "two", { ...v2("a", "", ""), spec: { note: "n", host: "other" } });
+
+  deepEqual(noted.body.spec, { host: "h", port: "1", note: "n" });
+  equal(conflict.code, 409);
+});
+
+test("objects stored in an older version are converted when read, and migrated by an update that changes nothing", async () => {
+  const webhook = converter();
+  await using started = await startedWith(webhook);
+  await started.call("POST", V1, v1("a", "h:1"));
+  const { body: definition } = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  await started.call("PUT", `${CRDS}/crontabs.example.com`, { ...definition, spec: { ...definition.spec, versions: versions("v2") } });
+  await settled(started);
+
+  const read = await started.call("GET", `${V2}/a`);
+  const migrated = await started.call("PUT", `${V2}/a`, read.body);
+  const unchanged = await started.call("PUT", `${V2}/a`, migrated.body);
+  const status = await started.call("GET", `${CRDS}/crontabs.example.com`);
+
+  deepEqual(read.body.spec, { host: "h", port: "1" });
+  equal(migrated.body.metadata.resourceVersion === read.body.metadata.resourceVersion, false);
+  equal(unchanged.body.metadata.resourceVersion, migrated.body.metadata.resourceVersion);
+  deepEqual(status.body.status.storedVersions, ["v1", "v2"]);
+});
+
+const lies: readonly { readonly name: string; readonly respond: Convert; readonly message: string }[] = [
+  {
+    name: "another uid",
+    respond: (review) => ({ ...converted(review), uid: "x" }),
+    message: 'failed: expected response.uid="UID", got "x"',
+  },
+  {
+    name: "a failure",
+    respond: ({ request }) => ({ uid: request.uid, result: { status: "Failure", message: "no way" } }),
+    message: "failed: no way",
+  },
+  {
+    name: "too few objects",
+    respond: (review) => ({ ...converted(review), convertedObjects: [] }),
+    message: "returned 0 objects, expected 1",
+  },
+  {
+    name: "another name",
+    respond: (review) => ({
+      ...converted(review),
+      convertedObjects: review.request.objects.map((object) => ({
+        ...object,
+        apiVersion: review.request.desiredAPIVersion,
+        metadata: { ...(object["metadata"] as JsonObject), name: "z" },
+      })),
+    }),
+    message: "returned invalid object: must have the same name: a != z",
+  },
+  {
+    name: "the old version",
+    respond: (review) => ({ ...converted(review), convertedObjects: review.request.objects }),
+    message: "returned invalid object: invalid groupVersion (expected example.com/v2, received example.com/v1)",
+  },
+];
+
+for (const { name, respond, message } of lies) {
+  test(`a conversion webhook that answers with ${name} fails the request`, async () => {
+    await using started = await startedWith(converter(respond));
+    await started.call("POST", V1, v1("a", "h:1"));
+
+    const { code, body } = await started.call("GET", `${V2}/a`);
+
+    equal(code, 500);
+    equal(body.message.replace(/uid="[^"]+"/, 'uid="UID"'), `conversion webhook for example.com/v1, Kind=CronTab ${message}`);
+  });
+}
+
+test("metadata that a conversion webhook changes is restored, except labels and annotations", async () => {
+  const respond: Convert = (review) => {
+    const answer = converted(review) as { convertedObjects: readonly JsonObject[] };
+    const changed = answer.convertedObjects.map((object) => ({
+      ...object,
+      metadata: { ...(object["metadata"] as JsonObject), labels: { by: "webhook" }, generation: 99, finalizers: ["x/y"] },
+    }));
+    return { ...answer, convertedObjects: changed };
+  };
+  await using started = await startedWith(converter(respond));
+  await started.call("POST", V1, v1("a", "h:1"));
+
+  const { body } = await started.call("GET", `${V2}/a`);
+
+  deepEqual([body.metadata.labels, body.metadata.generation, body.metadata.finalizers], [{ by: "webhook" }, 1, undefined]);
+});
+
+test("a definition with an unserved storage version serves the other one", async () => {
+  await using started = await startServer({ webhookTransport: converter().transport });
+  const [one, two] = versions("v1") as [JsonObject, JsonObject];
+  const definition = aDefinition({ schema: {}, spec: { names: NAMES, versions: [{ ...one, served: false }, two], conversion: WEBHOOK } });
+  await started.call("POST", CRDS, definition);
+  await settled(started);
+
+  const created = await started.call("POST", V2, v2("a", "h", "1"));
+
+  deepEqual([created.code, created.body.spec], [201, { host: "h", port: "1" }]);
+  equal((await started.call("GET", V1)).code, 404);
+});

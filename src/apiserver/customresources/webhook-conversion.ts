@@ -1,0 +1,148 @@
+/**
+ * Conversion of custom resources by a webhook (strategy Webhook): sends the objects of another version in one ConversionReview, and checks
+ * the response as upstream does: the webhook may change everything except the identity and the metadata of an object, of which only labels
+ * and annotations are taken over. Not here: how often it is called (framework/storage/prepared-objects.ts converts an object once).
+ */
+import type { CustomResourceDefinition, WebhookConversion } from "../../api/generated/apiextensions.k8s.io/v1.ts";
+import { versionCoercer } from "../../api/apiextensions.k8s.io/v1/custom-resource/conversion.ts";
+import { apiVersionOf, isObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "../../api/machinery/object.ts";
+import type { Conversion } from "../../api/machinery/resource.ts";
+import { StatusError } from "../../api/machinery/status-error.ts";
+import type { WebhookCaller } from "../framework/webhook-caller.ts";
+
+/** Clients wait for a conversion, and give up after a minute. */
+const CONVERSION_TIMEOUT_MS = 30_000;
+
+const REVIEW_GROUP = "apiextensions.k8s.io";
+const REVIEW_VERSIONS = ["v1", "v1beta1"];
+const REVIEW_KIND = "ConversionReview";
+
+export interface WebhookConversionOptions {
+  readonly webhooks: WebhookCaller;
+  newUid(): string;
+}
+
+export function webhookConversion(
+  { spec }: CustomResourceDefinition,
+  webhook: WebhookConversion,
+  { webhooks, newUid }: WebhookConversionOptions,
+): Conversion {
+  const coerce = versionCoercer(spec);
+  return {
+    convert(objects, toVersion) {
+      const apiVersion = apiVersionOf({ group: spec.group, version: toVersion });
+      const others = objects.filter((object) => object.apiVersion !== apiVersion);
+      const [first] = others;
+      if (first === undefined) return objects;
+      const review = { webhooks, webhook, uid: newUid(), desiredAPIVersion: apiVersion, objects: others };
+      return callWebhook(review, first).then((converted) => {
+        const next = converted.values();
+        return objects.map((object) => (object.apiVersion === apiVersion ? object : coerce(next.next().value as KubeObject)));
+      });
+    },
+  };
+}
+
+interface Review {
+  readonly webhooks: WebhookCaller;
+  readonly webhook: WebhookConversion;
+  readonly uid: string;
+  readonly desiredAPIVersion: string;
+  readonly objects: readonly KubeObject[];
+}
+
+/** Rejects with a StatusError. The message names the type of the first object, as upstream. */
+async function callWebhook(review: Review, { apiVersion, kind }: KubeObject): Promise<readonly KubeObject[]> {
+  const type = `${apiVersion}, Kind=${kind}`;
+  const { webhooks, webhook, objects } = review;
+  const fail = (what: string, error?: unknown) =>
+    new StatusError("Unknown", `conversion webhook for ${type} ${what}`, error === undefined ? {} : { cause: error });
+  let converted: readonly Json[];
+  try {
+    const version = webhook.conversionReviewVersions.find((each) => REVIEW_VERSIONS.includes(each));
+    if (version === undefined) throw new Error("no supported conversion review versions");
+    const { clientConfig = {} } = webhook;
+    const answer = await webhooks.call({ client: clientConfig, body: bodyOf(review, version), timeoutMs: CONVERSION_TIMEOUT_MS });
+    converted = convertedObjects(answer, version, review.uid);
+  } catch (error) {
+    throw fail(`failed: ${messageOf(error)}`, error);
+  }
+  if (converted.length !== objects.length) throw fail(`returned ${converted.length} objects, expected ${objects.length}`);
+  const isOne = objects.length === 1;
+  return objects.map((object, index) => {
+    try {
+      return checked(object, converted[index] ?? null, review.desiredAPIVersion);
+    } catch (error) {
+      throw fail(`returned invalid ${isOne ? "object" : `converted object at index ${index}`}: ${messageOf(error)}`, error);
+    }
+  });
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error);
+}
+
+function bodyOf({ uid, desiredAPIVersion, objects }: Review, version: string): JsonObject {
+  return { kind: REVIEW_KIND, apiVersion: `${REVIEW_GROUP}/${version}`, request: { uid, desiredAPIVersion, objects } };
+}
+
+/** Throws an error with upstream's message. Reviews of v1beta1 are checked less, as upstream. */
+function convertedObjects(answer: Json, version: string, uid: string): readonly Json[] {
+  const review = isObject(answer) ? answer : {};
+  const response = review["response"];
+  if (version === "v1") checkType(review);
+  if (!isObject(response)) throw new Error("no response provided");
+  if (version === "v1" && response["uid"] !== uid) {
+    throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response["uid"] ?? "")}`);
+  }
+  const result = isObject(response["result"]) ? response["result"] : {};
+  const { status = "", message = "" } = result as { readonly status?: string; readonly message?: string };
+  if (status !== "Success") throw new Error(message === "" ? `response.result.status was '${status}', not 'Success'` : message);
+  const { convertedObjects: objects } = response;
+  return Array.isArray(objects) ? (objects as readonly Json[]) : [];
+}
+
+function checkType({ apiVersion = "", kind = "" }: JsonObject): void {
+  const expected = `${REVIEW_GROUP}/v1`;
+  if (apiVersion === expected && kind === REVIEW_KIND) return;
+  throw new Error(`expected webhook response of ${expected}, Kind=${REVIEW_KIND}, got ${textOf(apiVersion)}, Kind=${textOf(kind)}`);
+}
+
+function textOf(value: Json): string {
+  return typeof value === "string" ? value : "";
+}
+
+/** The converted object with the metadata of the original, except labels and annotations. */
+function checked(original: KubeObject, converted: Json, apiVersion: string): KubeObject {
+  if (!isObject(converted)) throw new Error("it is not an object");
+  const object = converted as JsonObject & { readonly apiVersion?: string; readonly kind?: string };
+  if (object.apiVersion !== apiVersion)
+    throw new Error(`invalid groupVersion (expected ${apiVersion}, received ${object.apiVersion ?? ""})`);
+  if (object.kind !== original.kind) throw new Error(`invalid kind (expected ${original.kind}, received ${object.kind ?? ""})`);
+  const metadata = object["metadata"];
+  if (!isObject(metadata)) throw new Error("missing metadata in converted object");
+  for (const [member, label] of [
+    ["name", "name"],
+    ["namespace", "namespace"],
+    ["uid", "UID"],
+  ] as const) {
+    const [before = "", after = ""] = [original.metadata[member], metadata[member] as string | undefined];
+    if (before !== after) throw new Error(`must have the same ${label}: ${before} != ${after}`);
+  }
+  return { ...object, kind: original.kind, apiVersion, metadata: restored(original.metadata, metadata) };
+}
+
+function restored(original: ObjectMeta, converted: JsonObject): ObjectMeta {
+  const { labels: _labels, annotations: _annotations, ...rest } = original;
+  return { ...rest, ...textsOf(converted, "labels"), ...textsOf(converted, "annotations") };
+}
+
+function textsOf(metadata: JsonObject, member: "labels" | "annotations"): Partial<ObjectMeta> {
+  const texts = metadata[member];
+  if (texts === undefined || texts === null) return {};
+  if (!isObject(texts)) throw new Error(`invalid metadata.${member} in converted object`);
+  for (const [key, value] of Object.entries(texts)) {
+    if (typeof value !== "string") throw new Error(`metadata.${member}[${key}] must be a string in converted object`);
+  }
+  return { [member]: texts };
+}
