@@ -14,7 +14,7 @@ export const CLUSTER_NETWORK = { namespace: "kube-system", name: "cluster-networ
 
 /** Entries of that ConfigMap. All are optional. */
 export interface ClusterNetworkSettings {
-  /** Range of all nodes' podCIDRs. */
+  /** Range of all nodes' podCIDRs; for dual stack one per IP family, separated by a comma, the primary one first. */
   readonly clusterCidr?: string;
   /** Cluster IP of the Service "kubernetes". */
   readonly kubernetesServiceIp?: string;

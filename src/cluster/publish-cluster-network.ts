@@ -5,14 +5,17 @@
 import { configMaps } from "../api/core/v1/config-map.ts";
 import { CLUSTER_NETWORK, type ClusterNetworkSettings } from "../api/node-joining.ts";
 import type { Transport } from "../api/machinery/transport.ts";
-import { dnsServiceIpv4, kubernetesServiceIpv4 } from "../components/api-server/serving-tls.ts";
+import { clusterCidrsOf } from "../api/pod-ranges.ts";
+import { dnsServiceAddresses, kubernetesServiceIpv4 } from "../components/api-server/serving-tls.ts";
 import type { Steps } from "../cli/framework/progress.ts";
 import { createJoiningPermissions } from "../client/create-joining-permissions.ts";
 import { createClient } from "../client/rest-client.ts";
+import { dnsAddressesFor, rangesOf, type MachineNetwork } from "./machine/machine-network.ts";
 
 export interface PublishedNetwork {
   readonly serviceClusterIpRange: string;
-  readonly clusterCidr: string | undefined;
+  /** Absent: this machine runs no containers. */
+  readonly network: MachineNetwork | undefined;
   readonly clusterDomain: string;
 }
 
@@ -23,10 +26,12 @@ export async function tryPublishClusterNetwork(transport: Transport, network: Pu
   );
 }
 
-function settingsOf({ serviceClusterIpRange, clusterCidr, clusterDomain }: PublishedNetwork): ClusterNetworkSettings {
-  const [kubernetesServiceIp, clusterDns] = [kubernetesServiceIpv4(serviceClusterIpRange), dnsServiceIpv4(serviceClusterIpRange)];
+function settingsOf({ serviceClusterIpRange, network, clusterDomain }: PublishedNetwork): ClusterNetworkSettings {
+  const kubernetesServiceIp = kubernetesServiceIpv4(serviceClusterIpRange);
+  const [clusterDns] = dnsAddressesFor(network ?? {}, dnsServiceAddresses(serviceClusterIpRange));
+  const ranges = rangesOf(network);
   return {
-    ...(clusterCidr === undefined ? {} : { clusterCidr }),
+    ...(ranges === undefined ? {} : { clusterCidr: clusterCidrsOf(ranges).join(",") }),
     ...(kubernetesServiceIp === undefined ? {} : { kubernetesServiceIp }),
     ...(clusterDns === undefined ? {} : { clusterDns }),
     clusterDomain,

@@ -22,8 +22,8 @@ test("after a change of the cluster CIDR the Nodes of this machine lose their ol
   const notes: string[] = [];
 
   const steps = { note: (line: string) => void notes.push(line) };
-  const first = { name: "vm", podCidr: "10.245.0.0/24" };
-  await renewPodCidrs({ client: cluster.client, clusterCidr: "10.245.0.0/16", first, others: ["vm-2", "vm-3"], steps });
+  const ranges = { clusterCidr: "10.245.0.0/16", podCidr: "10.245.0.0/24" };
+  await renewPodCidrs({ client: cluster.client, ranges, first: "vm", others: ["vm-2", "vm-3"], steps });
 
   const { items } = await cluster.client.list(nodes);
   const found = items.map(({ metadata, spec }) => [metadata.name, spec?.podCIDR, metadata.labels?.["disk"]]);
@@ -48,14 +48,23 @@ test("Nodes with Pod CIDRs of the cluster CIDR are not touched", async () => {
   await using cluster = await given(node("vm", "10.244.0.0/24"), node("vm-2", "10.244.1.0/24"));
   const before = (await cluster.client.list(nodes)).items;
 
-  const first = { name: "vm", podCidr: "10.244.0.0/24" };
-  await renewPodCidrs({
-    client: cluster.client,
-    clusterCidr: "10.244.0.0/16",
-    first,
-    others: [],
-    steps: { note: (line) => assert.fail(line) },
-  });
+  const ranges = { clusterCidr: "10.244.0.0/16", podCidr: "10.244.0.0/24" };
+  const steps = { note: (line: string) => assert.fail(line) };
+  await renewPodCidrs({ client: cluster.client, ranges, first: "vm", others: [], steps });
 
   assert.deepEqual((await cluster.client.list(nodes)).items, before);
+});
+
+test("Nodes of a cluster that became dual-stack get Pod CIDRs of both families", async () => {
+  await using cluster = await given(node("vm", "10.244.0.0/24"), node("vm-2", "10.244.1.0/24"));
+
+  const ipv6 = { clusterCidr: "fd00:10:244::/56", podCidr: "fd00:10:244::/64" };
+  const ranges = { clusterCidr: "10.244.0.0/16", podCidr: "10.244.0.0/24", ipv6 };
+  await renewPodCidrs({ client: cluster.client, ranges, first: "vm", others: ["vm-2"], steps: { note: () => undefined } });
+
+  const { items } = await cluster.client.list(nodes);
+  assert.deepEqual(
+    items.map(({ spec }) => spec?.podCIDRs),
+    [["10.244.0.0/24", "fd00:10:244::/64"], undefined],
+  );
 });

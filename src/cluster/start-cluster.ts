@@ -6,6 +6,7 @@ import { loadBalancerSettings } from "../config/controller-flags.ts";
 import { durationMs } from "../config/connection-flags.ts";
 import { clusterIpamSettings } from "../config/node-ipam-flags.ts";
 import { ADMINISTRATOR } from "../api/identities.ts";
+import { clusterCidrsOf, nodeCidrsOf } from "../api/pod-ranges.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
@@ -20,6 +21,7 @@ import type { Environment } from "../cli/framework/command.ts";
 import { ownAddressTypes } from "../config/kubelet-access.ts";
 import type { FoundRuntime, PodNetworkPart } from "./machine/prepare-machine.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../config/scheduler-config.ts";
+import { rangesOf } from "./machine/machine-network.ts";
 import { hasRunContainers } from "./machine/clean-up-machine.ts";
 import type { HeldHome } from "./home/cluster-home.ts";
 import type { RecordedNode, RecordedPart } from "./home/cluster-record.ts";
@@ -71,7 +73,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   // Before the API server, which listens on it for Pods.
   const network = machine.openNetwork === undefined ? undefined : starting.use(await machine.openNetwork());
   if (network !== undefined) await openNodeSegment(network, { options, context, owner: starting });
-  const apiServer = withOwnNodes({ ...options.apiServer, serving: withPodAccess(options.apiServer.serving, network?.gateway) });
+  const apiServer = withOwnNodes({ ...options.apiServer, serving: withPodAccess(options.apiServer.serving, network) });
   const problem = network === undefined ? undefined : podAccessProblem(apiServer.serving);
   if (problem !== undefined) steps.note(`  warning: ${problem}`);
   const { startNode } = machine;
@@ -94,7 +96,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   const administrator = parts.transportFor(ADMINISTRATOR, K8TS_AGENT);
   if (firstNode !== undefined) await tryMarkControlPlane(administrator, firstNode, steps);
   const { serviceClusterIpRange } = apiServer.api;
-  const published = { serviceClusterIpRange, clusterCidr: network?.clusterCidr, clusterDomain: CLUSTER_DOMAIN };
+  const published = { serviceClusterIpRange, network, clusterDomain: CLUSTER_DOMAIN };
   await tryPublishClusterNetwork(administrator, published, steps);
   const address = advertisedAddress(apiServer.serving);
   const reached = { network, transport: administrator, url: door?.url ?? "", authority: door?.authority ?? "", advertisedAddress: address };
@@ -130,12 +132,13 @@ async function startPermittedNode(
 /** Nodes of this machine get Pod CIDRs of the current cluster CIDR, before their kubelets start. */
 export async function renewNodes(
   client: Client,
-  { clusterCidr, podCidr }: PodNetworkPart,
+  network: PodNetworkPart,
   { options, context: { held, steps, clock } }: { readonly options: UpOptions; readonly context: StartClusterContext },
 ): Promise<void> {
-  if (clusterCidr === undefined || podCidr === undefined) return;
+  const ranges = rangesOf(network);
+  if (ranges === undefined) return;
   const others = (await clock.external(readWantedNodes(held.home))).map(({ name }) => name);
-  await renewPodCidrs({ client, clusterCidr, first: { name: options.nodeName, podCidr }, others, steps });
+  await renewPodCidrs({ client, ranges, first: options.nodeName, others, steps });
 }
 
 /** The segment of further nodes on this machine, if there are any. */
@@ -170,8 +173,12 @@ export function settingsOfControllers(options: UpOptions, network?: PodNetworkPa
 }
 
 function ipamSettings({ apiServer }: UpOptions, network: PodNetworkPart | undefined) {
-  const { clusterCidr, podCidr: firstNodeCidr } = network ?? {};
-  return clusterIpamSettings({ clusterCidr, firstNodeCidr, serviceClusterIpRange: apiServer.api.serviceClusterIpRange });
+  const ranges = rangesOf(network);
+  return clusterIpamSettings({
+    clusterCidrs: ranges === undefined ? [] : clusterCidrsOf(ranges),
+    firstNodeCidrs: ranges === undefined ? [] : nodeCidrsOf(ranges),
+    serviceClusterIpRange: apiServer.api.serviceClusterIpRange,
+  });
 }
 
 /** User agent of this command. */
@@ -239,12 +246,12 @@ export async function chooseRuntime(options: UpOptions, context: StartClusterCon
 }
 
 export function machineOptions(
-  { nodeName, runtimeEndpoint, networkValues }: UpOptions,
+  { nodeName, runtimeEndpoint, networkValues, podRanges }: UpOptions,
   { held, environment, steps, clock, log }: StartClusterContext,
 ) {
   const { home } = held;
   return {
-    ...{ home, nodeName, networkValues, environment, steps, clock, log },
+    ...{ home, nodeName, networkValues, podRanges, environment, steps, clock, log },
     ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
   };
 }

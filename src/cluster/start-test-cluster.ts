@@ -78,7 +78,7 @@ async function prepare({ parts }: Generation, { apiServer }: UpOptions, { steps 
   const [firstNode] = parts.nodes.names();
   if (firstNode !== undefined) await tryMarkControlPlane(administrator, firstNode, steps);
   const { serviceClusterIpRange } = apiServer.api;
-  await tryPublishClusterNetwork(administrator, { serviceClusterIpRange, clusterCidr: undefined, clusterDomain: CLUSTER_DOMAIN }, steps);
+  await tryPublishClusterNetwork(administrator, { serviceClusterIpRange, network: undefined, clusterDomain: CLUSTER_DOMAIN }, steps);
 }
 
 function partsOf(control: TestControl, { url }: ControlServer, file: string): StartedCluster["list"] {

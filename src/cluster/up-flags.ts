@@ -3,6 +3,7 @@
  * separately, so that conflicts are reported where they are; then the command line overrides the file.
  */
 import { parseIp } from "../api/machinery/ip-address.ts";
+import { cidrExpected } from "../config/node-ipam-flags.ts";
 import { clusterFlags } from "../config/cluster-flags.ts";
 import { chosenFlag, controllerFlags, loadBalancerFlag } from "../config/controller-flags.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
@@ -63,6 +64,12 @@ export const upFlags = {
   "virtual-time": {
     type: "boolean",
     doc: "Start the cluster with virtual time, which passes only when test control advances it. Requires --test-control.",
+  },
+  "cluster-cidr": {
+    type: "list",
+    placeholder: "CIDR,...",
+    doc: "Range of all Pods' addresses; for dual stack an IPv4 and an IPv6 range, the primary one first. Default: an IPv4 range that nothing on this machine uses, and an IPv6 range if --service-cluster-ip-range has one.",
+    expects: cidrExpected,
   },
   listen: {
     type: "string",

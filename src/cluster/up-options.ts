@@ -15,6 +15,7 @@ import type { StoreConfig } from "../config/store-config.ts";
 import type { ConfigFile, ConfigValue } from "../cli/framework/config-file.ts";
 import { chooseHome, type HomeChoice } from "./home/home-flags.ts";
 import { homePaths } from "./home/home-paths.ts";
+import { podRangeProblems, podRangesOf, type PodRangeChoice } from "./pod-range-flags.ts";
 import { kubectlFiles } from "./kubeconfig/user-kubeconfig.ts";
 import { overlay, plain, allUpFlags, type UpFlagValues } from "./up-flags.ts";
 import type { AutoscalerFlagValues } from "../config/autoscaler-flags.ts";
@@ -33,6 +34,8 @@ export interface UpOptions {
   /** Value of --load-balancer-range. */
   readonly loadBalancerRange: string;
   readonly simulatedNodes: number;
+  /** How the ranges of Pods are chosen. */
+  readonly podRanges: PodRangeChoice;
   /** Number of nodes on this machine. Absent: as at the last start. */
   readonly nodes?: number;
   /** Path of the scheduler configuration. */
@@ -120,6 +123,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen, giv
     ...runtimeProblems(values),
     ...nodesProblems(values),
     ...testControlProblems(values, given),
+    ...podRangeProblems(values),
   ];
   if (!home.ok || !parsed.ok || problems.length > 0) return { ok: false, problems };
   const { "scheduler-config": scheduler, "container-runtime-endpoint": runtimeEndpoint, nodes } = values;
@@ -134,6 +138,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen, giv
       autoscaler: values,
       loadBalancerRange: values["load-balancer-range"],
       simulatedNodes: values["simulated-nodes"],
+      podRanges: podRangesOf(values),
       runsContainers: values.containers,
       nodeName: values["node-name"] ?? machineName().toLowerCase(),
       isDetached: values.detach,

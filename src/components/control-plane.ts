@@ -3,7 +3,6 @@
  * start that fails stops what it had started.
  */
 import type { IdentityName } from "../api/identities.ts";
-import { parseIp } from "../api/machinery/ip-address.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { ApiServer } from "../apiserver/api-server.ts";
 import { newUid } from "../apiserver/framework/storage/identifiers.ts";
@@ -33,7 +32,7 @@ import { startNodesPart, type NodesConfig, type NodesPart } from "./simulated-no
 import { serveStore } from "./store/serve-store.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pki } from "../pki/pki.ts";
-import { dnsServiceIpv4 } from "./api-server/serving-tls.ts";
+import { dnsServiceAddresses } from "./api-server/serving-tls.ts";
 import { silentSteps, type Steps } from "../cli/framework/progress.ts";
 import { SCHEDULER_AGENT, SCHEDULER_LEASE, startLeaderElectedScheduler, type LeaderElectedScheduler } from "./scheduler.ts";
 import type { StoreConfig } from "../config/store-config.ts";
@@ -75,8 +74,8 @@ export interface NodeContext {
   transportFor(identity: IdentityName, userAgent: string): Transport;
   /** The API server's address for Pods, the endpoint of the Service "kubernetes". Absent: Pods cannot reach it. */
   readonly apiServer?: { readonly target: AdvertisedAddress };
-  /** Cluster IP of the Service kube-system/kube-dns. Absent: the range of cluster IPs has no IPv4 address for it. */
-  readonly clusterDns?: string;
+  /** Cluster IPs of the Service kube-system/kube-dns, one per range of cluster IPs. */
+  readonly clusterDns: readonly string[];
   /** Default: cluster.local. */
   readonly clusterDomain?: string;
   /** The cluster's CA, and the kubelet's serving certificate. */
@@ -146,8 +145,8 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
   late.nodes = nodes;
   const { pki } = server.certificates;
-  const clusterDns = dnsServiceIpv4(apiServer.api.serviceClusterIpRange);
-  const reached = { ...podsReach(server.door?.advertised), ...(clusterDns === undefined ? {} : { clusterDns }) };
+  const clusterDns = dnsServiceAddresses(apiServer.api.serviceClusterIpRange);
+  const reached = { ...podsReach(server.door?.advertised), clusterDns };
   const nodeContext = { transportFor, ...reached, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
   const electionOptions = { clock, log, isFenced: config.driver === "etcd" };
@@ -206,7 +205,7 @@ async function startServer(store: Store, { listens, apiServer }: ClusterPartsOpt
 }
 
 function podsReach(target: AdvertisedAddress | undefined): Pick<NodeContext, "apiServer"> {
-  return target === undefined || parseIp(target.address)?.family !== 4 ? {} : { apiServer: { target } };
+  return target === undefined ? {} : { apiServer: { target } };
 }
 
 function disposableStore(store: Store): Store & AsyncDisposable {

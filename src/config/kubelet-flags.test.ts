@@ -29,7 +29,7 @@ for (const [typed, problem] of [
   ],
   ["--system-reserved=gpu=1", "--system-reserved must be a quantity of cpu, memory, ephemeral-storage or pid such as cpu=200m"],
   ["--kube-reserved=cpu=-1", "--kube-reserved must be a quantity of cpu, memory, ephemeral-storage or pid such as cpu=200m"],
-  ["--pod-cidr=fd00::/64", "--pod-cidr must be an IPv4 CIDR such as 10.244.1.0/24"],
+  ["--pod-cidr=fd00::/64", "--pod-cidr must be an IPv4 CIDR such as 10.244.1.0/24, or one of each family"],
   ["--node-labels=-a=b", "--node-labels must be a label such as disk=ssd"],
   [
     "--node-labels=node-role.kubernetes.io/worker=",

@@ -131,9 +131,9 @@ export const kubeletCommandFlags = {
   },
   "pod-cidr": {
     type: "string",
-    placeholder: "CIDR",
-    doc: "CIDR of Pod IPs. Used to configure a Pod network if the container runtime has none.",
-    expects: (range) => (parseCidr(range)?.address.family === 4 ? undefined : "an IPv4 CIDR such as 10.244.1.0/24"),
+    placeholder: "CIDR[,CIDR]",
+    doc: "CIDR of Pod IPs; for dual stack an IPv4 and an IPv6 CIDR, the primary one first. Used to configure a Pod network if the container runtime has none.",
+    expects: (text) => (hasPodFamilies(text.split(",")) ? undefined : "an IPv4 CIDR such as 10.244.1.0/24, or one of each family"),
   },
   "network-policy-owner": {
     type: "string",
@@ -278,4 +278,10 @@ function labelExpected(text: string): string | undefined {
   if (!/(^|\.)(kubernetes|k8s)\.io$/.test(namespace) || OWN_LABELS.has(name)) return undefined;
   if (OWN_PREFIXES.some((prefix) => namespace === prefix || namespace.endsWith(`.${prefix}`))) return undefined;
   return "a label that a kubelet is allowed to set: in kubernetes.io and k8s.io only kubelet.kubernetes.io and node.kubernetes.io";
+}
+
+/** One IPv4 CIDR, and at most one of IPv6. */
+function hasPodFamilies(podCidrs: readonly string[]): boolean {
+  const families = podCidrs.map((podCidr) => parseCidr(podCidr)?.address.family);
+  return families.length <= 2 && families.filter((family) => family === 4).length === 1 && !families.includes(undefined);
 }

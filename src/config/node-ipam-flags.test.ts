@@ -53,11 +53,15 @@ test("node IPAM settings have host bits cleared, a mask size per family and the 
 
 test("a cluster whose Pod network k8ts manages assigns all but the first node's CIDR and the range of cluster IPs", () => {
   const serviceClusterIpRange = "10.96.0.0/12,fd00:10:96::/112";
-  const ranges = { clusterCidr: "10.244.0.0/16", firstNodeCidr: "10.244.0.0/24", serviceClusterIpRange };
+  const ranges = {
+    clusterCidrs: ["10.244.0.0/16", "fd00:10:244::/56"],
+    firstNodeCidrs: ["10.244.0.0/24", "fd00:10:244::/64"],
+    serviceClusterIpRange,
+  };
   deepEqual(shown(clusterIpamSettings(ranges)), {
-    ranges: ["10.244.0.0/16 24"],
-    excluded: ["10.244.0.0/24", "10.96.0.0/12", "fd00:10:96::/112"],
+    ranges: ["10.244.0.0/16 24", "fd00:10:244::/56 64"],
+    excluded: ["10.244.0.0/24", "fd00:10:244::/64", "10.96.0.0/12", "fd00:10:96::/112"],
   });
-  deepEqual(clusterIpamSettings({ ...ranges, clusterCidr: undefined }), {});
+  deepEqual(clusterIpamSettings({ ...ranges, clusterCidrs: [] }), {});
   deepEqual(nodeIpamProblems(valuesOf(...clusterIpamArguments(ranges))), []);
 });

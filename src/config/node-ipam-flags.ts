@@ -1,13 +1,11 @@
 /** Flags of the node IPAM controller, with upstream's names: the cluster CIDRs and the size of each node's part of them. */
 import { formatCidr, networkOf, parseCidr, type Cidr } from "../api/machinery/ip-address.ts";
+import { NODE_CIDR_MASK_SIZE } from "../api/pod-ranges.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { NODE_CIDR_BITS_MAX, type NodeCidrRange } from "../controllers/node-ipam/node-cidr-ranges.ts";
 import type { NodeIpamControllerSettings } from "../controllers/node-ipam/node-ipam-controller.ts";
 
-/** Upstream's defaults. */
-export const NODE_CIDR_MASK_SIZE = { 4: 24, 6: 64 } as const;
-
-const cidrExpected = (text: string): string | undefined =>
+export const cidrExpected = (text: string): string | undefined =>
   parseCidr(text) === undefined ? "a range such as 10.244.0.0/16 or fd00:10:244::/56" : undefined;
 
 export const nodeIpamFlags = {
@@ -97,29 +95,26 @@ function parsedRanges(texts: readonly string[]): readonly Cidr[] {
 }
 
 export interface ClusterRanges {
-  /** "10.244.0.0/16". Undefined: the Pod network is not managed by k8ts. */
-  readonly clusterCidr: string | undefined;
-  /** Of the node whose CIDR is chosen before there is an API server, and so never assigned to another. */
-  readonly firstNodeCidr: string | undefined;
+  /** "10.244.0.0/16", or one per IP family, the primary one first. Empty: the Pod network is not managed by k8ts. */
+  readonly clusterCidrs: readonly string[];
+  /** Of the node whose CIDRs are chosen before there is an API server, and so never assigned to another. */
+  readonly firstNodeCidrs: readonly string[];
   /** "10.96.0.0/12", or one per IP family, separated by a comma. */
   readonly serviceClusterIpRange: string;
 }
 
 /** Settings of a cluster whose Pod network k8ts manages. */
-export function clusterIpamSettings({
-  clusterCidr: text,
-  firstNodeCidr,
-  serviceClusterIpRange,
-}: ClusterRanges): NodeIpamControllerSettings {
-  const clusterCidr = text === undefined ? undefined : parseCidr(text);
-  if (clusterCidr === undefined) return {};
-  const first = firstNodeCidr === undefined ? undefined : parseCidr(firstNodeCidr);
-  const excluded = [...(first === undefined ? [] : [first]), ...parsedRanges(serviceClusterIpRange.split(","))];
-  return { nodeIpam: { ranges: [{ clusterCidr, nodeMaskSize: NODE_CIDR_MASK_SIZE[clusterCidr.address.family] }], excluded } };
+export function clusterIpamSettings({ clusterCidrs, firstNodeCidrs, serviceClusterIpRange }: ClusterRanges): NodeIpamControllerSettings {
+  const ranges = parsedRanges(clusterCidrs).map((clusterCidr) => ({
+    clusterCidr,
+    nodeMaskSize: NODE_CIDR_MASK_SIZE[clusterCidr.address.family],
+  }));
+  if (ranges.length === 0) return {};
+  return { nodeIpam: { ranges, excluded: [...parsedRanges(firstNodeCidrs), ...parsedRanges(serviceClusterIpRange.split(","))] } };
 }
 
-/** The same as flags of a separate controller manager. The first node's CIDR is not among them: its Node exists before that starts. */
-export function clusterIpamArguments({ clusterCidr, serviceClusterIpRange }: Omit<ClusterRanges, "firstNodeCidr">): readonly string[] {
-  if (clusterCidr === undefined) return [];
-  return ["--allocate-node-cidrs", `--cluster-cidr=${clusterCidr}`, `--service-cluster-ip-range=${serviceClusterIpRange}`];
+/** The same as flags of a separate controller manager. The first node's CIDRs are not among them: its Node exists before that starts. */
+export function clusterIpamArguments({ clusterCidrs, serviceClusterIpRange }: Omit<ClusterRanges, "firstNodeCidrs">): readonly string[] {
+  if (clusterCidrs.length === 0) return [];
+  return ["--allocate-node-cidrs", `--cluster-cidr=${clusterCidrs.join(",")}`, `--service-cluster-ip-range=${serviceClusterIpRange}`];
 }

@@ -21,6 +21,8 @@ export interface DnsOptions {
   readonly transport: Transport;
   /** Tried in order; port 0 is any free port. */
   readonly listen: readonly { readonly host: string; readonly port: number }[];
+  /** An address of the other IP family, on which it listens, too: on the same port, or another one if that is taken. */
+  readonly secondHost?: string | undefined;
   /** Other addresses that route to this server: the cluster IP of its Service. */
   readonly otherAddresses?: readonly string[];
   readonly clock: Clock;
@@ -31,6 +33,8 @@ export interface DnsOptions {
 export interface RunningDns extends AsyncDisposable {
   readonly host: string;
   readonly port: number;
+  /** Where it listens for the other IP family. */
+  readonly second?: { readonly host: string; readonly port: number } | undefined;
   /** In the order in which a query passes through them. */
   readonly plugins: readonly string[];
   readonly isReady: boolean;
@@ -58,11 +62,16 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
   const observed: Required<RunningPlugin>["observed"][] = [];
   const isRecursive = configuration.plugins.includes("forward");
   const handler = new QueryHandler({ chain: (query) => chain(query), isRecursive, observed, clock, log });
-  const sockets = starting.use(await openFirst(options, handler));
+  const sockets = starting.use(await openFirst(options, options.listen, handler));
+  const second = await openSecond(options, sockets, handler);
+  if (second !== undefined) starting.use(second);
   const notReady = () => started.filter(({ running }) => running.isReady?.() === false).map(({ name }) => name);
   const context: PluginContext = {
     ...options,
-    listens: { addresses: [sockets.host, ...(options.otherAddresses ?? [])], port: sockets.port },
+    listens: {
+      addresses: [sockets.host, ...(second === undefined ? [] : [second.host]), ...(options.otherAddresses ?? [])],
+      port: sockets.port,
+    },
     resolve: (name, type, from) => chain(internalQuery(name, type, from)),
     changed: (subject) => handler.kept.drop(subject),
     changedAll: () => handler.kept.clear(),
@@ -77,7 +86,7 @@ export async function startDns(options: DnsOptions): Promise<RunningDns> {
   chain = chainOf(started.map(({ running }) => running));
   const owned = starting.move();
   return {
-    ...{ host: sockets.host, port: sockets.port, notReady },
+    ...{ host: sockets.host, port: sockets.port, second, notReady },
     plugins: started.map(({ name }) => name),
     get isReady() {
       return notReady().length === 0;
@@ -92,7 +101,17 @@ function enabledPlugins({ configuration, plugins }: DnsOptions): readonly DnsPlu
   return enabled.toSorted((a, b) => a.order - b.order);
 }
 
-async function openFirst({ listen, log }: DnsOptions, handler: QueryHandler): Promise<DnsSockets> {
+async function openSecond(
+  { secondHost: host, log }: DnsOptions,
+  { port }: DnsSockets,
+  handler: QueryHandler,
+): Promise<DnsSockets | undefined> {
+  if (host === undefined) return undefined;
+  const places = [port, 0].map((one) => ({ host, port: one }));
+  return openFirst({ log }, places, handler);
+}
+
+async function openFirst({ log }: Pick<DnsOptions, "log">, listen: DnsOptions["listen"], handler: QueryHandler): Promise<DnsSockets> {
   const problems: unknown[] = [];
   for (const place of listen) {
     try {

@@ -34,6 +34,8 @@ function listing(...rules: readonly string[]) {
   const inputs: string[] = [];
   const run = async (command: string, _arguments: readonly string[], input = "") => {
     if (command === "iptables-restore") inputs.push(input);
+    if (command === "ip6tables-restore") inputs.push(`ip6tables ${input}`);
+    if (command === "ip6tables") return "";
     // As iptables prints comments with some characters.
     return rules.join("\n").replaceAll(/--comment (\S+)/g, '--comment "$1"');
   };
@@ -68,4 +70,29 @@ test("cleanup removes jumps and chains of the owner only", async () => {
   const chains = ["K8TS-PODNET-a1", "K8TS-VXLAN-a1"];
   const lines = ["*filter", `-D INPUT ${JUMPS[0]}`, ...chains.map((chain) => `-F ${chain}`), ...chains.map((chain) => `-X ${chain}`)];
   deepEqual(inputs, [[...lines, "COMMIT", ""].join("\n")]);
+});
+
+test("rules of IPv6 accept Pods and nodes of a dual-stack cluster, and are removed with those of IPv4", async () => {
+  const { namespace, inputs } = listing();
+  const ipv6 = { gateway: "fd00:10:244::1", clusterCidr: "fd00:10:244::/56" };
+  const [two, three] = PEERS;
+  const peers = [{ ...two!, ipv6: { podCidr: "fd00:10:244:2::/64", address: "2001:db8::2" } }, three!];
+  await applyGatewayRules(namespace, { ...FACTS, ipv6 }, peers, PLAN);
+  deepEqual(inputs.slice(-2), [
+    [
+      "ip6tables *filter",
+      ":K8TS-PODNET-a1 - [0:0]",
+      "-A K8TS-PODNET-a1 -s fd00:10:244::/56 -i eth0 -j ACCEPT",
+      "-A K8TS-PODNET-a1 -s fd00:10:244::/56 -i k8v-a1 -j ACCEPT",
+      "-A K8TS-PODNET-a1 -s 2001:db8::2/128 -j ACCEPT",
+      "COMMIT",
+      "",
+    ].join("\n"),
+    [
+      "ip6tables *filter",
+      "-I INPUT 1 -d fd00:10:244::1/128 ! -i k8-x -m comment --comment k8ts-podnet:a1 -j K8TS-PODNET-a1",
+      "COMMIT",
+      "",
+    ].join("\n"),
+  ]);
 });

@@ -1,5 +1,5 @@
 /**
- * iptables rules that let other nodes and their Pods reach this node's address on its bridge, on which DNS and the API server listen. The
+ * Rules of iptables and ip6tables that let other nodes and their Pods reach this node's address on its bridge, on which DNS and the API server listen. The
  * bridge's own rules drop everything for it that does not come from the bridge (kubelet/machine/network/bridge-network.ts): ours precede
  * them and accept sources in the cluster CIDR, and the nodes themselves, over the links of the Pod network only. And packets of the vxlan
  * port are accepted from nodes only: anyone else could send packets to Pods.
@@ -14,7 +14,13 @@ export interface GatewayFacts {
   readonly gateway: string;
   readonly bridge: string;
   readonly clusterCidr: string;
+  /** The same of IPv6. */
+  readonly ipv6?: { readonly gateway: string; readonly clusterCidr: string } | undefined;
 }
+
+type Family = 4 | 6;
+const COMMANDS = { 4: "iptables", 6: "ip6tables" } as const;
+const FAMILIES = [4, 6] as const;
 
 /** Chains have names of at most 28 characters. */
 export function gatewayChain(owner: string): string {
@@ -25,7 +31,7 @@ export function vxlanChain(owner: string): string {
   return `K8TS-VXLAN-${owner}`;
 }
 
-/** Of both chains, as `iptables -S` prints them. */
+/** Of both chains, as `iptables -S` prints them. Packets of vxlan are IPv4. */
 export function chainRules({ owner, clusterCidr }: GatewayFacts, peers: readonly Peer[], plan: Plan): readonly string[] {
   const gateway = gatewayChain(owner);
   const vxlan = vxlanChain(owner);
@@ -39,6 +45,15 @@ export function chainRules({ owner, clusterCidr }: GatewayFacts, peers: readonly
   ];
 }
 
+/** The same for IPv6: without vxlan. */
+function ipv6ChainRules(owner: string, clusterCidr: string, peers: readonly Peer[], { links }: Plan): readonly string[] {
+  const gateway = gatewayChain(owner);
+  return [
+    ...links.map((link) => `-A ${gateway} -s ${clusterCidr} -i ${link} -j ACCEPT`),
+    ...peers.flatMap(({ ipv6 }) => (ipv6?.address === undefined ? [] : [`-A ${gateway} -s ${ipv6.address}/128 -j ACCEPT`])),
+  ];
+}
+
 /** Of INPUT: to our chains. */
 export function jumpRules({ owner, gateway, bridge }: GatewayFacts, plan: Plan): readonly string[] {
   const comment = `-m comment --comment k8ts-podnet:${owner}`;
@@ -48,33 +63,74 @@ export function jumpRules({ owner, gateway, bridge }: GatewayFacts, plan: Plan):
   ];
 }
 
+function ipv6JumpRules({ owner, bridge }: GatewayFacts, gateway: string, { links }: Plan): readonly string[] {
+  const comment = `-m comment --comment k8ts-podnet:${owner}`;
+  return links.length === 0 ? [] : [`-d ${gateway}/128 ! -i ${bridge} ${comment} -j ${gatewayChain(owner)}`];
+}
+
 /** Makes the rules of the kernel those of the plan. Writes only differences. */
-export async function applyGatewayRules({ run }: NetworkNamespace, facts: GatewayFacts, peers: readonly Peer[], plan: Plan): Promise<void> {
-  const { owner, bridge } = facts;
-  const listed = lines(await run("iptables", ["--wait", "-S"]));
-  const wanted = chainRules(facts, peers, plan);
-  const present = listed.filter((rule) => isOf(rule, owner));
+export async function applyGatewayRules(
+  namespace: NetworkNamespace,
+  facts: GatewayFacts,
+  peers: readonly Peer[],
+  plan: Plan,
+): Promise<void> {
+  const { owner, bridge, ipv6 } = facts;
   const chains = [gatewayChain(owner), vxlanChain(owner)];
+  const rules = { chains, wanted: chainRules(facts, peers, plan), jumps: jumpRules(facts, plan) };
+  await applyFamily(4, namespace, { owner, bridge, ...rules });
+  if (ipv6 === undefined) return;
+  const wanted = ipv6ChainRules(owner, ipv6.clusterCidr, peers, plan);
+  await applyFamily(6, namespace, {
+    owner,
+    bridge,
+    chains: [gatewayChain(owner)],
+    wanted,
+    jumps: ipv6JumpRules(facts, ipv6.gateway, plan),
+  });
+}
+
+interface FamilyRules {
+  readonly owner: string;
+  readonly bridge: string;
+  readonly chains: readonly string[];
+  /** Of these chains. */
+  readonly wanted: readonly string[];
+  /** Of INPUT. */
+  readonly jumps: readonly string[];
+}
+
+async function applyFamily(
+  family: Family,
+  { run }: NetworkNamespace,
+  { owner, bridge, chains, wanted, jumps }: FamilyRules,
+): Promise<void> {
+  const command = COMMANDS[family];
+  const listed = lines(await run(command, ["--wait", "-S"]));
+  const present = listed.filter((rule) => isOf(rule, owner));
   const hasChains = chains.every((chain) => listed.includes(`-N ${chain}`));
   if (!hasChains || present.join("\n") !== wanted.join("\n")) {
     const text = ["*filter", ...chains.map((chain) => `:${chain} - [0:0]`), ...wanted, "COMMIT", ""].join("\n");
     // Declaring a chain empties it, in the same transaction.
-    await run("iptables-restore", ["--wait", "--noflush"], text);
+    await run(`${command}-restore`, ["--wait", "--noflush"], text);
   }
   const input = listed.filter((rule) => rule.startsWith("-A INPUT ")).map((rule) => rule.slice("-A INPUT ".length));
-  const jumps = jumpRules(facts, plan);
   const dropAt = input.findIndex((rule) => rule.includes(`k8ts:${bridge}`) && rule.endsWith("-j DROP"));
   const isBefore = (rule: string): boolean => input.includes(rule) && (dropAt < 0 || input.indexOf(rule) < dropAt);
   const ours = input.filter((rule) => rule.includes(`k8ts-podnet:${owner}`));
   if (jumps.every(isBefore) && ours.length === jumps.length) return;
   const removed = ours.map((rule) => `-D INPUT ${rule}`);
   const added = jumps.map((rule) => `-I INPUT 1 ${rule}`);
-  await run("iptables-restore", ["--wait", "--noflush"], ["*filter", ...removed, ...added, "COMMIT", ""].join("\n"));
+  await run(`${command}-restore`, ["--wait", "--noflush"], ["*filter", ...removed, ...added, "COMMIT", ""].join("\n"));
 }
 
 /** Removes all rules and chains of an owner. */
-export async function removeGatewayRules({ run }: NetworkNamespace, owner: string): Promise<void> {
-  const listed = await listRules(run);
+export async function removeGatewayRules(namespace: NetworkNamespace, owner: string): Promise<void> {
+  for (const family of FAMILIES) await removeFamily(family, namespace, owner);
+}
+
+async function removeFamily(family: Family, { run }: NetworkNamespace, owner: string): Promise<void> {
+  const listed = await listRules(family, run);
   const jumps = listed.filter((rule) => rule.startsWith("-A INPUT ") && rule.includes(`k8ts-podnet:${owner}`));
   const chains = [gatewayChain(owner), vxlanChain(owner)].filter((chain) => listed.includes(`-N ${chain}`));
   if (jumps.length + chains.length === 0) return;
@@ -84,15 +140,15 @@ export async function removeGatewayRules({ run }: NetworkNamespace, owner: strin
     ...chains.map((chain) => `-F ${chain}`),
     ...chains.map((chain) => `-X ${chain}`),
   ];
-  await run("iptables-restore", ["--wait", "--noflush"], [...text, "COMMIT", ""].join("\n"));
+  await run(`${COMMANDS[family]}-restore`, ["--wait", "--noflush"], [...text, "COMMIT", ""].join("\n"));
 }
 
-/** Without the program there are no rules of ours. */
-async function listRules(run: NetworkNamespace["run"]): Promise<readonly string[]> {
+/** Without the program there are no rules of ours; a machine without IPv6 refuses to list them. */
+async function listRules(family: Family, run: NetworkNamespace["run"]): Promise<readonly string[]> {
   try {
-    return lines(await run("iptables", ["--wait", "-S"]));
+    return lines(await run(COMMANDS[family], ["--wait", "-S"]));
   } catch (error) {
-    if (error instanceof CommandError && error.isMissing) return [];
+    if (error instanceof CommandError && (error.isMissing || family === 6)) return [];
     throw error;
   }
 }

@@ -102,3 +102,21 @@ test("cleanup deletes the link and the routes of the owner only", () => {
     bridge: [],
   });
 });
+
+test("a node whose Pods of both families are tunnelled has a neighbour per family and one forwarding entry", () => {
+  const [tunnel] = PLAN.tunnels;
+  const ipv6 = { destination: "fd00:10:244:3::/64", gateway: "fd00:10:244:3::", link: "k8v-a1b2c3" };
+  const plan: Plan = {
+    ...PLAN,
+    routes: [...PLAN.routes, ipv6],
+    tunnels: [...PLAN.tunnels, { ...tunnel!, neighbour: "fd00:10:244:3::" }],
+  };
+
+  deepEqual(batchesFor(OWNER, parseKernel(OWNER, LISTED), plan), {
+    ip: [
+      "neighbour replace fd00:10:244:3:: lladdr 0a:58:0a:f4:03:00 dev k8v-a1b2c3 nud permanent",
+      routeLine("replace", "fd00:10:244:3::/64 via fd00:10:244:3:: dev k8v-a1b2c3"),
+    ],
+    bridge: [],
+  });
+});

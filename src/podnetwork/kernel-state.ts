@@ -28,20 +28,30 @@ export interface OwnState {
   readonly forwarding: readonly { readonly mac: string; readonly remote: string }[];
 }
 
-export async function readKernel({ run }: NetworkNamespace, owner: string): Promise<KernelState> {
+/** `hasIpv6`: reads that of IPv6, too. */
+export async function readKernel(
+  { run }: NetworkNamespace,
+  owner: string,
+  { hasIpv6 }: { readonly hasIpv6: boolean },
+): Promise<KernelState> {
   const link = vxlanLinkName(owner);
-  const [links, routes] = await Promise.all([
-    run("ip", ["-details", "-json", "-4", "address", "show"]).then(parseList),
-    run("ip", ["-json", "-4", "route", "show"]).then(parseList),
+  const list = (...words: readonly string[]) => run("ip", ["-json", ...words]).then(parseList);
+  const [links, ipv4Routes, ipv6Routes] = await Promise.all([
+    list("-details", "-4", "address", "show"),
+    list("-4", "route", "show"),
+    hasIpv6 ? list("-6", "route", "show") : [],
   ]);
+  const routes = [...ipv4Routes, ...ipv6Routes.map((route) => (route["dst"] === "default" ? { ...route, dst: "::/0" } : route))];
   const hasLink = links.some((one) => one["ifname"] === link);
-  const [neighbours, forwarding] = !hasLink
-    ? [[], []]
+  const neighboursOf = (family: string) => list(family, "neighbour", "show", "dev", link, "nud", "permanent");
+  const [ipv4Neighbours, ipv6Neighbours, forwarding] = !hasLink
+    ? [[], [], []]
     : await Promise.all([
-        run("ip", ["-json", "-4", "neighbour", "show", "dev", link, "nud", "permanent"]).then(parseList),
+        neighboursOf("-4"),
+        hasIpv6 ? neighboursOf("-6") : [],
         run("bridge", ["-json", "fdb", "show", "dev", link]).then(parseList),
       ]);
-  return parseKernel(owner, { links, routes, neighbours, forwarding });
+  return parseKernel(owner, { links, routes, neighbours: [...ipv4Neighbours, ...ipv6Neighbours], forwarding });
 }
 
 type Entry = Readonly<Record<string, unknown>>;
@@ -175,7 +185,9 @@ function neighbourChanges(link: string, { neighbours }: OwnState, tunnels: reado
 }
 
 function forwardingChanges(link: string, { forwarding }: OwnState, tunnels: readonly Tunnel[]): readonly string[] {
-  const [stale, missing] = difference(forwarding, tunnels, ({ mac, remote }: { mac: string; remote: string }) => `${mac} ${remote}`);
+  // One per node, whose Pods of both families are reached by it.
+  const wanted = new Map(tunnels.map(({ mac, remote }) => [mac, { mac, remote }]));
+  const [stale, missing] = difference(forwarding, [...wanted.values()], ({ mac, remote }) => `${mac} ${remote}`);
   return [
     ...stale.map(({ mac, remote }) => `fdb delete ${mac} dev ${link} dst ${remote} self`),
     // Appending would keep the entry of an address that changed.

@@ -85,3 +85,38 @@ test("an address that no route can go to, or that is this node's, is not used", 
     ],
   );
 });
+
+const DUAL_OWN = { ...OWN, ipv6: { podCidr: "fd00:10:244::/64", clusterCidr: "fd00:10:244::/56", address: "2001:db8::1" } };
+
+test("dual-stack nodes are peers of both families; one with a wrong IPv6 range or address of IPv4 only", () => {
+  const { peers, problems } = peersOf(
+    [
+      node({ name: "two", cidrs: ["fd00:10:244:2::/64", "10.244.2.0/24"], addresses: ["192.0.2.2", "2001:db8::2"] }),
+      node({ name: "three", cidrs: ["10.244.3.0/24", "fd00:10:244:3::/64"], addresses: ["192.0.2.3"] }),
+      node({ name: "four", cidrs: ["10.244.4.0/24"], addresses: ["192.0.2.4", "2001:db8::4"] }),
+      node({ name: "outside", cidrs: ["10.244.5.0/24", "2001:db8:5::/64"], addresses: ["192.0.2.5"] }),
+      node({ name: "mine", cidrs: ["10.244.6.0/24", "fd00:10:244:6::/64"], addresses: ["192.0.2.6", "2001:db8::1"] }),
+      node({ name: "same", cidrs: ["10.244.7.0/24", "fd00:10:244:2::/64"], addresses: ["192.0.2.7"], created: "2026-01-02T00:00:00Z" }),
+      node({ name: "link-local", cidrs: ["10.244.8.0/24", "fd00:10:244:8::/64"], addresses: ["192.0.2.8", "fe80::8"] }),
+    ],
+    DUAL_OWN,
+  );
+  deepEqual(
+    peers.map(({ name, ipv6 }) => [name, ipv6]),
+    [
+      ["four", undefined],
+      ["link-local", undefined],
+      ["mine", undefined],
+      ["outside", undefined],
+      ["same", undefined],
+      ["three", { podCidr: "fd00:10:244:3::/64" }],
+      ["two", { podCidr: "fd00:10:244:2::/64", address: "2001:db8::2" }],
+    ],
+  );
+  deepEqual([...problems].toSorted(), [
+    ["link-local", "its address fe80::8 is not that of a machine"],
+    ["mine", "its address 2001:db8::1 is that of this node"],
+    ["outside", "its Pod CIDR 2001:db8:5::/64 is not within fd00:10:244::/56"],
+    ["same", "its Pod CIDR fd00:10:244:2::/64 overlaps that of node two"],
+  ]);
+});

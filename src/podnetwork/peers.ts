@@ -4,6 +4,7 @@
  * route can go to it, so that no node can stop the others. Pure.
  */
 import type { Node } from "../api/generated/core/v1.ts";
+import type { FamilyRanges } from "../api/pod-ranges.ts";
 import { cidrContains, cidrsOverlap, formatCidr, networkOf, parseCidr, parseIp, type Cidr } from "../api/machinery/ip-address.ts";
 
 export interface Peer {
@@ -12,14 +13,23 @@ export interface Peer {
   readonly address: string;
   /** "10.244.1.0/24" */
   readonly podCidr: string;
+  /** Absent: its Pods are reached by IPv4 only. */
+  readonly ipv6?: Ipv6Peer;
 }
 
-export interface OwnNode {
+export interface Ipv6Peer {
+  /** "fd00:10:244:1::/64" */
+  readonly podCidr: string;
+  /** InternalIP. Absent: it has none. */
+  readonly address?: string;
+}
+
+export interface OwnNode extends FamilyRanges {
   readonly nodeName: string;
   /** InternalIP, IPv4. */
   readonly address: string;
-  readonly podCidr: string;
-  readonly clusterCidr: string;
+  /** Of IPv6. Absent: IPv6 of other nodes is ignored. */
+  readonly ipv6?: (FamilyRanges & { readonly address?: string | undefined }) | undefined;
 }
 
 export interface Peers {
@@ -31,27 +41,66 @@ export interface Peers {
 /** Ordered by name. Nodes without an address or Pod CIDR are not complete yet and left out. */
 export function peersOf(nodes: readonly Node[], own: OwnNode): Peers {
   const problems = new Map<string, string>();
-  const taken: { readonly name: string; readonly cidr: Cidr }[] = [];
-  const ownCidr = parseCidr(own.podCidr);
-  if (ownCidr !== undefined) taken.push({ name: own.nodeName, cidr: ownCidr });
+  const taken: Taken[] = ownCidrs(own);
   const found: Peer[] = [];
   // Of two with the same CIDR the older keeps it.
   for (const node of nodes.toSorted(byAge)) {
     const { name } = node.metadata;
-    const address = internalAddress(node);
-    const cidr = podCidrOf(node);
+    const address = internalAddress(node, 4);
+    const cidr = podCidrOf(node, 4);
     if (name === own.nodeName || address === undefined || cidr === undefined) continue;
-    const other = taken.find((one) => cidrsOverlap(one.cidr, cidr));
-    if (!isUnicast(address)) problems.set(name, `its address ${address} is not that of a machine`);
-    else if (address === own.address) problems.set(name, `its address ${address} is that of this node`);
-    else if (!isWithin(own.clusterCidr, cidr)) problems.set(name, `its Pod CIDR ${formatCidr(cidr)} is not within ${own.clusterCidr}`);
-    else if (other !== undefined) problems.set(name, `its Pod CIDR ${formatCidr(cidr)} overlaps that of node ${other.name}`);
-    else {
-      taken.push({ name, cidr });
-      found.push({ name, address, podCidr: formatCidr(networkOf(cidr)) });
+    const problem = addressProblem(address, own.address) ?? cidrProblem(cidr, own.clusterCidr, taken);
+    if (problem !== undefined) {
+      problems.set(name, problem);
+      continue;
     }
+    taken.push({ name, cidr });
+    const ipv6 = ipv6Of(node, own, { taken, problems });
+    found.push({ name, address, podCidr: formatCidr(networkOf(cidr)), ...(ipv6 === undefined ? {} : { ipv6 }) });
   }
   return { peers: found.toSorted((a, b) => (a.name < b.name ? -1 : 1)), problems };
+}
+
+interface Taken {
+  readonly name: string;
+  readonly cidr: Cidr;
+}
+
+function ownCidrs({ nodeName, podCidr, ipv6 }: OwnNode): Taken[] {
+  return [podCidr, ipv6?.podCidr ?? ""].flatMap((text) => {
+    const cidr = parseCidr(text);
+    return cidr === undefined ? [] : [{ name: nodeName, cidr }];
+  });
+}
+
+/** A problem with it leaves the IPv4 of the node alone. */
+function ipv6Of(
+  node: Node,
+  { ipv6: own }: OwnNode,
+  { taken, problems }: { readonly taken: Taken[]; readonly problems: Map<string, string> },
+): Ipv6Peer | undefined {
+  const cidr = podCidrOf(node, 6);
+  if (own === undefined || cidr === undefined) return undefined;
+  const { name } = node.metadata;
+  const address = internalAddress(node, 6);
+  const problem = (address === undefined ? undefined : addressProblem(address, own.address)) ?? cidrProblem(cidr, own.clusterCidr, taken);
+  if (problem !== undefined) {
+    problems.set(name, problem);
+    return undefined;
+  }
+  taken.push({ name, cidr });
+  return { podCidr: formatCidr(networkOf(cidr)), ...(address === undefined ? {} : { address }) };
+}
+
+function addressProblem(address: string, own: string | undefined): string | undefined {
+  if (!isUnicast(address)) return `its address ${address} is not that of a machine`;
+  return address === own ? `its address ${address} is that of this node` : undefined;
+}
+
+function cidrProblem(cidr: Cidr, clusterCidr: string, taken: readonly Taken[]): string | undefined {
+  if (!isWithin(clusterCidr, cidr)) return `its Pod CIDR ${formatCidr(cidr)} is not within ${clusterCidr}`;
+  const other = taken.find((one) => cidrsOverlap(one.cidr, cidr));
+  return other === undefined ? undefined : `its Pod CIDR ${formatCidr(cidr)} overlaps that of node ${other.name}`;
 }
 
 function byAge(a: Node, b: Node): number {
@@ -59,20 +108,22 @@ function byAge(a: Node, b: Node): number {
   return order(a) < order(b) ? -1 : 1;
 }
 
-function internalAddress({ status }: Node): string | undefined {
-  return status?.addresses?.find(({ type, address }) => type === "InternalIP" && parseIp(address)?.family === 4)?.address;
+function internalAddress({ status }: Node, family: 4 | 6): string | undefined {
+  return status?.addresses?.find(({ type, address }) => type === "InternalIP" && parseIp(address)?.family === family)?.address;
 }
 
-const NOT_OF_MACHINES = ["0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3"].flatMap((text) => parseCidr(text) ?? []);
+const NOT_OF_MACHINES = ["0.0.0.0/8", "127.0.0.0/8", "224.0.0.0/3", "::/127", "fe80::/10", "ff00::/8"].flatMap(
+  (text) => parseCidr(text) ?? [],
+);
 
 function isUnicast(address: string): boolean {
   const ip = parseIp(address);
   return ip !== undefined && !NOT_OF_MACHINES.some((range) => cidrContains(range, ip));
 }
 
-function podCidrOf({ spec }: Node): Cidr | undefined {
+function podCidrOf({ spec }: Node, family: 4 | 6): Cidr | undefined {
   const texts = spec?.podCIDRs ?? (spec?.podCIDR === undefined ? [] : [spec.podCIDR]);
-  return texts.map(parseCidr).find((cidr) => cidr?.address.family === 4);
+  return texts.map(parseCidr).find((cidr) => cidr?.address.family === family);
 }
 
 function isWithin(clusterCidr: string, cidr: Cidr): boolean {

@@ -76,3 +76,49 @@ test("owners have link names that the kernel accepts and metrics of their own", 
   equal(vxlanLinkName("zzzzzz").length <= 15, true);
   equal(new Set(["a1b2c3", "a1b2c4", "b1b2c3", "a", "b"].map(routeMetric)).size, 5);
 });
+
+const IPV6_FACTS: NodeFacts = {
+  ...FACTS,
+  hasIpv6: true,
+  routes: [
+    ...FACTS.routes,
+    { destination: "2001:db8::/64", link: "eth0" },
+    { destination: "::/0", gateway: "2001:db8::ffff", link: "eth0" },
+  ],
+};
+
+const dualPeer = (address: string, ipv6Address?: string) => ({
+  ...peer(address, "10.244.2.0/24"),
+  ipv6: { podCidr: "fd00:10:244:2::/64", ...(ipv6Address === undefined ? {} : { address: ipv6Address }) },
+});
+
+test("a dual-stack node on the same segment is a direct route per family", () => {
+  deepEqual(planPodNetwork([dualPeer("192.0.2.2", "2001:db8::2")], IPV6_FACTS), {
+    routes: [
+      { destination: "10.244.2.0/24", gateway: "192.0.2.2", link: "eth0" },
+      { destination: "fd00:10:244:2::/64", gateway: "2001:db8::2", link: "eth0" },
+    ],
+    tunnels: [],
+    links: ["eth0"],
+    podMtu: 1_500,
+  });
+});
+
+const TUNNELLED: readonly (readonly [title: string, address: string, ipv6Address: string | undefined, links: readonly string[]])[] = [
+  ["its Pods of both families are reached over vxlan, from behind a router", "198.51.100.3", "2001:db8:1::3", ["k8v-a1b2c3"]],
+  ["its IPv6 Pods are reached over vxlan, if it has no IPv6 address", "192.0.2.2", undefined, ["eth0", "k8v-a1b2c3"]],
+  ["its IPv6 Pods are reached over vxlan, if its IPv6 address is behind a router", "192.0.2.2", "2001:db8:1::3", ["eth0", "k8v-a1b2c3"]],
+];
+
+for (const [title, address, ipv6Address, expected] of TUNNELLED) {
+  test(`a dual-stack node: ${title}`, () => {
+    const { routes, tunnels, links, podMtu } = planPodNetwork([dualPeer(address, ipv6Address)], IPV6_FACTS);
+    deepEqual(routes.at(-1), { destination: "fd00:10:244:2::/64", gateway: "fd00:10:244:2::", link: "k8v-a1b2c3" });
+    deepEqual(tunnels.at(-1), { remote: address, mac: "0a:58:0a:f4:02:00", neighbour: "fd00:10:244:2::" });
+    deepEqual([links, podMtu], [expected, 1_450]);
+  });
+}
+
+test("a node whose Pods have IPv4 only ignores the IPv6 of others", () => {
+  equal(planPodNetwork([dualPeer("192.0.2.2", "2001:db8::2")], FACTS).routes.length, 1);
+});

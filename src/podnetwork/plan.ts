@@ -1,7 +1,8 @@
 /**
  * What a node's kernel must have so that its Pods reach those of all other nodes. A node on a shared network segment is a direct route; any
  * other is reached over a vxlan link: a route, a neighbour with the link's MAC address, and a forwarding entry with the node's address,
- * none of which is learned from packets. MAC addresses derive from Pod CIDRs, so that nodes need not exchange them. Pure.
+ * none of which is learned from packets. MAC addresses derive from Pod CIDRs, so that nodes need not exchange them. Packets of the tunnel are
+ * IPv4 for Pods of both families, so that nodes without an IPv6 address have dual-stack Pods, too. Pure.
  */
 import { cidrContains, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
 import type { Peer } from "./peers.ts";
@@ -19,6 +20,8 @@ export interface NodeFacts {
   readonly address: string;
   readonly podCidr: string;
   readonly clusterCidr: string;
+  /** True if its Pods have IPv6 addresses, too. */
+  readonly hasIpv6?: boolean;
   /** Its bridge, over which no other node is reached. */
   readonly bridge: string;
   readonly vxlanPort: number;
@@ -30,7 +33,7 @@ export interface NodeFacts {
 
 /** An entry of the routing table. */
 export interface KernelRoute {
-  /** "10.1.0.0/16"; "default". */
+  /** "10.1.0.0/16"; "default" of IPv4, "::/0" of IPv6. */
   readonly destination: string;
   readonly gateway?: string;
   readonly link: string;
@@ -69,7 +72,7 @@ export interface Tunnel {
   /** Address of the other node. */
   readonly remote: string;
   readonly mac: string;
-  /** The other end of the link: address of the neighbour. */
+  /** The other end of the link, of the family of the Pods: address of the neighbour. */
   readonly neighbour: string;
 }
 
@@ -82,13 +85,17 @@ export function planPodNetwork(peers: readonly Peer[], facts: NodeFacts): Plan {
   const vxlan = vxlanOf(facts, mtu);
   const routes: PlannedRoute[] = [];
   const tunnels: Tunnel[] = [];
-  for (const { address, podCidr } of peers) {
-    const direct = facts.mode === "auto" ? onLinkRoute(address, facts) : undefined;
-    if (direct !== undefined) routes.push({ destination: podCidr, gateway: address, link: direct.link });
-    else {
-      const neighbour = firstAddress(podCidr);
-      routes.push({ destination: podCidr, gateway: neighbour, link: vxlan.link });
-      tunnels.push({ remote: address, mac: macOf(podCidr), neighbour });
+  for (const { address: remote, podCidr, ipv6 } of peers) {
+    const mac = macOf(podCidr);
+    const ranges = [{ podCidr, address: remote }, ...(ipv6 === undefined || facts.hasIpv6 !== true ? [] : [ipv6])];
+    for (const { podCidr: destination, address } of ranges) {
+      const direct = facts.mode === "auto" && address !== undefined ? onLinkRoute(address, facts) : undefined;
+      if (direct !== undefined && address !== undefined) routes.push({ destination, gateway: address, link: direct.link });
+      else {
+        const neighbour = firstAddress(destination);
+        routes.push({ destination, gateway: neighbour, link: vxlan.link });
+        tunnels.push({ remote, mac, neighbour });
+      }
     }
   }
   const links = [...new Set(routes.map(({ link }) => link))].toSorted();
@@ -161,7 +168,7 @@ function routeTo(address: string, { routes }: NodeFacts): KernelRoute | undefine
 
 function asCidr(destination: string): string {
   if (destination === "default") return "0.0.0.0/0";
-  return destination.includes("/") ? destination : `${destination}/32`;
+  return destination.includes("/") ? destination : `${destination}/${destination.includes(":") ? 128 : 32}`;
 }
 
 /** A machine without any network: nothing is known. */

@@ -4,6 +4,7 @@
  * can be interrupted anywhere. A failure is retried with backoff; what is in the kernel keeps working.
  */
 import { nodes } from "../api/core/v1/node.ts";
+import { isIpv6, type FamilyRanges } from "../api/pod-ranges.ts";
 import type { Node } from "../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
@@ -24,10 +25,13 @@ export interface PodNetworkOptions {
   readonly owner: string;
   readonly namespace: NetworkNamespace;
   readonly nodeName: string;
+  /** IPv4, by which nodes reach each other. */
   readonly address: string;
   readonly podCidr: string;
   readonly clusterCidr: string;
   readonly gateway: string;
+  /** Absent: Pods have IPv4 addresses only. `address`: that of the node. */
+  readonly ipv6?: (FamilyRanges & { readonly gateway: string; readonly address?: string | undefined }) | undefined;
   readonly bridge: string;
   readonly vxlanPort: number;
   readonly mode: "auto" | "vxlan";
@@ -78,10 +82,18 @@ export class PodNetwork implements AsyncDisposable {
 
   /** "2 nodes by route, 1 by vxlan" */
   get description(): string {
+    const { podCidr, clusterCidr, ipv6 } = this.#options;
+    const ranges = `${podCidr} of ${clusterCidr}${ipv6 === undefined ? "" : `, ${ipv6.podCidr} of ${ipv6.clusterCidr}`}`;
     const { routes = [], tunnels = [] } = this.#plan ?? {};
-    const direct = routes.length - tunnels.length;
-    const parts = [...(direct > 0 ? [`${direct} by route`] : []), ...(tunnels.length > 0 ? [`${tunnels.length} by vxlan`] : [])];
-    return `${this.#options.podCidr} of ${this.#options.clusterCidr}${parts.length === 0 ? "" : `, other nodes: ${parts.join(", ")}`}`;
+    const ipv4Tunnels = tunnels.filter(({ neighbour }) => !isIpv6(neighbour)).length;
+    const direct = routes.filter(({ destination }) => !isIpv6(destination)).length - ipv4Tunnels;
+    const ipv6Only = tunnels.length - 2 * ipv4Tunnels;
+    const parts = [
+      ...(direct > 0 ? [`${direct} by route`] : []),
+      ...(ipv4Tunnels > 0 ? [`${ipv4Tunnels} by vxlan`] : []),
+      ...(ipv6 !== undefined && ipv6Only > 0 ? [`${ipv6Only} by vxlan for IPv6`] : []),
+    ];
+    return `${ranges}${parts.length === 0 ? "" : `, other nodes: ${parts.join(", ")}`}`;
   }
 
   /** Leaves the kernel's state: traffic continues during a restart. */
@@ -135,8 +147,9 @@ export class PodNetwork implements AsyncDisposable {
 
   async #write(peers: ReturnType<typeof peersOf>["peers"]): Promise<void> {
     const { owner, namespace, log } = this.#options;
-    const kernel = await readKernel(namespace, owner);
-    const plan = planPodNetwork(peers, { ...this.#options, ...kernel });
+    const hasIpv6 = this.#options.ipv6 !== undefined;
+    const kernel = await readKernel(namespace, owner, { hasIpv6 });
+    const plan = planPodNetwork(peers, { ...this.#options, hasIpv6, ...kernel });
     if (plan.podMtu !== undefined && plan.podMtu !== this.#plan?.podMtu) await this.#options.onPodMtu?.(plan.podMtu);
     await applyGatewayRules(namespace, this.#options, peers, plan);
     const { ip, bridge } = batchesFor(owner, kernel, plan);
@@ -167,6 +180,11 @@ function asBatch(lines: readonly string[]): string {
 /** Removes all links, routes and rules of an owner. */
 export async function removePodNetwork({ owner, namespace }: Pick<PodNetworkOptions, "owner" | "namespace">): Promise<void> {
   await removeGatewayRules(namespace, owner);
-  const { ip } = batchesFor(owner, await readKernel(namespace, owner), { routes: [], tunnels: [], links: [] });
+  // Routes of IPv6 may be left of a run with it.
+  const hasIpv6 = await namespace.run("ip", ["-6", "route", "show"]).then(
+    () => true,
+    () => false,
+  );
+  const { ip } = batchesFor(owner, await readKernel(namespace, owner, { hasIpv6 }), { routes: [], tunnels: [], links: [] });
   if (ip.length > 0) await namespace.run("ip", ["-batch", "-"], asBatch(ip));
 }

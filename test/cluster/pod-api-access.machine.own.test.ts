@@ -6,7 +6,8 @@ import { text } from "node:stream/consumers";
 import { after, before, describe, test } from "node:test";
 import { connect } from "node:tls";
 import { iptables } from "../../src/host/network/network-links.ts";
-import { gatewayOf, networkLeftovers, rulesOf } from "../../src/kubelet/machine/network/bridge-network.ts";
+import { gatewayOf } from "../../src/api/pod-ranges.ts";
+import { networkLeftovers, rulesOf } from "../../src/kubelet/machine/network/bridge-network.ts";
 import { needs, toolPath } from "../../src/testing/needs.ts";
 import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../../src/testing/servers/real-cluster.ts";
 

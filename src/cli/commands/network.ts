@@ -1,6 +1,7 @@
 /** `k8ts network`: runs all network components of a node in one process, over HTTPS, until a signal. */
 import { ADMINISTRATOR } from "../../api/identities.ts";
 import { nodes } from "../../api/core/v1/node.ts";
+import { byFamily } from "../../api/pod-ranges.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { networkComponents } from "../../components/network/all.ts";
@@ -13,7 +14,7 @@ import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { realRandom } from "../../host/real-random.ts";
 import { defineCommand } from "../framework/command.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
-import type { FlagSet } from "../framework/flags.ts";
+import type { FlagSet, FlagValues } from "../framework/flags.ts";
 import { waitForStop } from "../framework/wait-for-stop.ts";
 
 const NAMES = networkComponents.map(({ name }) => name);
@@ -21,7 +22,12 @@ const NAMES = networkComponents.map(({ name }) => name);
 const ownFlags = {
   ...connectionFlags,
   "node-name": { type: "string", placeholder: "NAME", required: true, doc: "Name of the Node of this machine." },
-  "node-ip": { type: "string", placeholder: "ADDRESS", required: true, doc: "Address of the node.", expects: nodeAddressExpected },
+  "node-ip": {
+    type: "list",
+    placeholder: "ADDRESS,...",
+    doc: "Address of the node, required; for dual stack one of each family, the primary one first.",
+    expects: nodeAddressExpected,
+  },
   owner: {
     type: "string",
     placeholder: "NAME",
@@ -30,15 +36,24 @@ const ownFlags = {
     expects: (text) => (KERNEL_OWNER.test(text) ? undefined : "1 to 6 lower-case letters and digits"),
   },
   bridge: { type: "string", placeholder: "LINK", doc: "Bridge of the node's Pods." },
-  gateway: { type: "string", placeholder: "ADDRESS", doc: "Address of the node on the bridge.", expects: isAddress },
-  "pod-cidr": { type: "string", placeholder: "CIDR", doc: "Range of the node's Pod addresses." },
-  "cluster-cidr": { type: "string", placeholder: "CIDR", doc: "Range of the Pod addresses of all nodes." },
+  gateway: {
+    type: "list",
+    placeholder: "ADDRESS,...",
+    doc: "Address of the node on the bridge; for dual stack one of each family.",
+    expects: isAddress,
+  },
+  "pod-cidr": { type: "list", placeholder: "CIDR,...", doc: "Range of the node's Pod addresses; for dual stack one of each family." },
+  "cluster-cidr": {
+    type: "list",
+    placeholder: "CIDR,...",
+    doc: "Range of the Pod addresses of all nodes; for dual stack one of each family.",
+  },
   "cni-config": {
     type: "string",
     placeholder: "FILE",
     doc: "CNI configuration of the container runtime, in which the MTU of Pods is set.",
   },
-  "cluster-dns": { type: "string", placeholder: "ADDRESS", doc: "Cluster IP of the Service kube-system/kube-dns.", expects: isAddress },
+  "cluster-dns": { type: "list", placeholder: "ADDRESS,...", doc: "Cluster IPs of the Service kube-system/kube-dns.", expects: isAddress },
   "cluster-domain": { type: "string", placeholder: "NAME", default: "cluster.local", doc: "Domain of the cluster's names." },
   "network-dir": { type: "string", placeholder: "DIRECTORY", required: true, doc: "Directory for files of the components." },
   without: {
@@ -59,7 +74,8 @@ export const network = defineCommand({
   flags,
   arguments: {},
   examples: ["k8ts network --kubeconfig a.conf --node-name n1 --node-ip 192.0.2.1 --owner a1b2 --network-dir n"],
-  options: (values) => ({ ok: true, options: values }),
+  options: (values) =>
+    values["node-ip"].length === 0 ? { ok: false, problems: ["--node-ip is required"] } : { ok: true, options: values },
 
   fileProblems: (values, environment) => problemsOfFiles(connectionFileCheck(values, environment)),
 
@@ -73,23 +89,20 @@ export const network = defineCommand({
     const source = connectionSource(values, io.environment, connection);
     const query = () => createClient(transport).with({ signal }).list(nodes, { limit: 1 });
     if (!(await isServerThere({ server: connection.server, source, query, isFinal: () => false }, io))) return;
-    const { bridge, gateway, "pod-cidr": podCidr, "cluster-cidr": clusterCidr, "cluster-dns": clusterDns } = values;
-    const cniConfigFile = values["cni-config"];
+    const { bridge, "cluster-dns": clusterDns, "cni-config": cniConfigFile } = values;
     await using started = await startNetworkComponents({
       scope: "cluster",
       components: networkComponents.filter(({ name }) => !values.without.includes(name)),
       network: {
         ...owner,
         nodeName: values["node-name"],
-        nodeIps: [values["node-ip"]],
+        nodeIps: values["node-ip"],
         bridge,
-        gateway,
-        podCidr,
-        clusterCidr,
+        ...rangesOf(values),
         cniConfigFile,
       },
       values,
-      ...(clusterDns === undefined ? {} : { clusterDns }),
+      clusterDns,
       clusterDomain: values["cluster-domain"],
       transportFor: (identity) =>
         identity === ADMINISTRATOR ? transport : transport.as({ user: identity.name, groups: identity.groups, extra: new Map() }),
@@ -104,3 +117,14 @@ export const network = defineCommand({
     io.out("Stopping");
   },
 });
+
+/** IPv6 only if all of it is known. */
+function rangesOf({ gateway, "pod-cidr": podCidrs, "cluster-cidr": clusterCidrs }: FlagValues<typeof ownFlags>) {
+  const [gateways, pods, clusters] = [byFamily(gateway), byFamily(podCidrs), byFamily(clusterCidrs)];
+  const { ipv6: podCidr } = pods;
+  const ipv6 =
+    gateways.ipv6 === undefined || podCidr === undefined || clusters.ipv6 === undefined
+      ? undefined
+      : { gateway: gateways.ipv6, podCidr, clusterCidr: clusters.ipv6 };
+  return { gateway: gateways.ipv4, podCidr: pods.ipv4, clusterCidr: clusters.ipv4, ipv6 };
+}

@@ -4,6 +4,7 @@ import { nodes } from "../../api/core/v1/node.ts";
 import { services } from "../../api/core/v1/service.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
 import { parseCidr } from "../../api/machinery/ip-address.ts";
+import { byFamily, gatewayOf } from "../../api/pod-ranges.ts";
 import type { Client } from "../../client/client.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";
 import { createClient } from "../../client/rest-client.ts";
@@ -30,9 +31,9 @@ const flags = {
   "hostname-override": { type: "string", placeholder: "NAME", doc: "Name of this machine's Node. Default: the host name in lower case." },
   ...proxyFlags,
   "cluster-cidr": {
-    type: "string",
-    placeholder: "CIDR",
-    doc: "Range of the cluster's Pods: other traffic to cluster IPs is masqueraded. Default: the podCIDR of the Node.",
+    type: "list",
+    placeholder: "CIDR,...",
+    doc: "Range of the cluster's Pods, or one per IP family: other traffic to cluster IPs is masqueraded. Default: the podCIDRs of the Node.",
     expects: (text) => (parseCidr(text) === undefined ? "a range such as 10.244.0.0/16" : undefined),
   },
   "bind-address": {
@@ -119,11 +120,17 @@ function findNode(client: Client, name: string): Promise<Node | undefined> {
 
 function networkOf(
   node: Node | undefined,
-  values: { readonly "bind-address"?: string | undefined; readonly "cluster-cidr"?: string | undefined },
+  values: { readonly "bind-address"?: string | undefined; readonly "cluster-cidr": readonly string[] },
 ) {
   const internal = (node?.status?.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address }) => address);
   const bound = values["bind-address"];
   const fallback = reachableAddress();
   const nodeIps = bound !== undefined ? [bound] : internal.length > 0 ? internal : fallback === undefined ? [] : [fallback];
-  return { nodeIps, podCidr: node?.spec?.podCIDR, clusterCidr: values["cluster-cidr"] };
+  const { podCIDR, podCIDRs = podCIDR === undefined ? [] : [podCIDR] } = node?.spec ?? {};
+  const { ipv4, ipv6 } = byFamily(values["cluster-cidr"].length > 0 ? values["cluster-cidr"] : podCIDRs);
+  return {
+    nodeIps,
+    clusterCidr: ipv4,
+    ipv6: ipv6 === undefined ? undefined : { clusterCidr: ipv6, podCidr: ipv6, gateway: gatewayOf(ipv6) },
+  };
 }

@@ -34,7 +34,7 @@ test("a certificate near its end is rotated, and the serving certificate of the 
   const join = { nodeName: "worker", server: "https://192.0.2.1:6443", authority: old.certificate };
   await writeJoin(home, join, old);
   const context = { home, steps: silentSteps, clock, log: silentLogger, signal: new AbortController().signal };
-  const serving = { nodeName: "worker", nodeIp: NODE_IP, isRequested: true };
+  const serving = { nodeName: "worker", nodeIps: [NODE_IP], isRequested: true };
   const first = await servingCertificate(serving, context);
   match(first.certificate, /BEGIN CERTIFICATE/);
   const used: CertificateWithKey[] = [];

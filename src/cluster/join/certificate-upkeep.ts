@@ -21,7 +21,7 @@ const REQUEST_TIMEOUT_MS = 15 * 60_000;
 
 export interface ServingIdentity {
   readonly nodeName: string;
-  readonly nodeIp: string;
+  readonly nodeIps: readonly string[];
   /** True if the cluster issues it. */
   readonly isRequested: boolean;
 }
@@ -32,21 +32,22 @@ export async function servingCertificate(identity: ServingIdentity, { home, cloc
 }
 
 function selfSigned(
-  { nodeName, nodeIp }: ServingIdentity,
+  { nodeName, nodeIps }: ServingIdentity,
   { home, clock }: Pick<JoinContext, "home" | "clock">,
 ): Promise<CertificateWithKey> {
-  return keptKubeletCertificate({ directory: home.pkiDirectory, names: [nodeName, nodeIp], nowMs: clock.now() });
+  return keptKubeletCertificate({ directory: home.pkiDirectory, names: [nodeName, ...nodeIps], nowMs: clock.now() });
 }
 
-/** That of an earlier run, if it is valid and for this address. */
+/** That of an earlier run, if it is valid and for these addresses. */
 async function issuedServing(
-  { nodeIp }: ServingIdentity,
+  { nodeIps }: ServingIdentity,
   { home, clock }: Pick<JoinContext, "home" | "clock">,
 ): Promise<CertificateWithKey | undefined> {
   const pair = await readPair(joinPaths(home).serving);
   const certificate = firstCertificate(pair?.certificate);
   if (pair === undefined || certificate === undefined || keyProblem(pair) !== undefined) return undefined;
-  return certificate.toMs > clock.now() && namesOf(certificate).includes(nodeIp) ? pair : undefined;
+  const names = namesOf(certificate);
+  return certificate.toMs > clock.now() && nodeIps.every((address) => names.includes(address)) ? pair : undefined;
 }
 
 export interface UpkeepOptions extends ServingIdentity {
@@ -58,7 +59,7 @@ export interface UpkeepOptions extends ServingIdentity {
 }
 
 export async function startCertificateUpkeep(options: UpkeepOptions, context: JoinContext): Promise<AsyncDisposable> {
-  const { nodeName, nodeIp, client, join, useServing, random } = options;
+  const { nodeName, nodeIps, client, join, useServing, random } = options;
   const { home, clock, log } = context;
   await using starting = new Disposables();
   const common = { client, clock, timeoutMs: REQUEST_TIMEOUT_MS };
@@ -82,7 +83,7 @@ export async function startCertificateUpkeep(options: UpkeepOptions, context: Jo
       ...(current === undefined ? {} : { current: current.certificate }),
       request: (signal) =>
         requestCertificate({
-          ...servingRequest(nodeName, nodeIp),
+          ...servingRequest(nodeName, nodeIps),
           ...common,
           signal,
           onCreated: (name) =>

@@ -1,6 +1,7 @@
 /** Flags of `k8ts join`, and the options that they result in. All problems are reported at once. */
 import { parseBootstrapToken, type BootstrapTokenParts } from "../../api/core/v1/secret/bootstrap-token.ts";
 import { parseCidr, parseIp } from "../../api/machinery/ip-address.ts";
+import { isIpv6 } from "../../api/pod-ranges.ts";
 import { machineName } from "../../host/files/private-files.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import type { FlagSet, FlagValues, Parsed } from "../../cli/framework/flags.ts";
@@ -41,16 +42,16 @@ const ownFlags = {
   },
   "node-name": upFlags["node-name"],
   "node-ip": {
-    type: "string",
-    placeholder: "ADDRESS",
-    doc: "Address of the node. Default: this machine's address on the route to the API server.",
+    type: "list",
+    placeholder: "ADDRESS,...",
+    doc: "Addresses of the node: one, or an IPv4 and an IPv6 address. Default: this machine's address on the route to the API server, and in a dual-stack cluster the other family's address of the same link.",
     expects: nodeAddressExpected,
   },
   "pod-cidr": {
-    type: "string",
-    placeholder: "CIDR",
-    doc: "IPv4 range of the node's Pod addresses. Default: the one that the cluster's node IPAM controller assigns.",
-    expects: (text) => (parseCidr(text)?.address.family === 4 ? undefined : "an IPv4 range such as 10.244.1.0/24"),
+    type: "list",
+    placeholder: "CIDR,...",
+    doc: "Range of the node's Pod addresses; for dual stack an IPv4 and an IPv6 range. Default: those that the cluster's node IPAM controller assigns.",
+    expects: (text) => (parseCidr(text) === undefined ? "a range such as 10.244.1.0/24 or fd00:10:244:1::/64" : undefined),
   },
   "container-runtime-endpoint": {
     ...upFlags["container-runtime-endpoint"],
@@ -90,8 +91,10 @@ export interface JoinOptions {
   readonly nodeName: string;
   /** True if the name was set explicitly. */
   readonly isNamed: boolean;
-  readonly nodeIp?: string;
-  readonly podCidr?: string;
+  /** Empty: detected. */
+  readonly nodeIps: readonly string[];
+  /** Empty: assigned by the cluster. */
+  readonly podCidrs: readonly string[];
   readonly runtimeEndpoint?: string;
   readonly rotatesServingCertificate: boolean;
   readonly timeoutMs: number;
@@ -124,6 +127,8 @@ export function joinOptions(
           "--discovery-token-ca-cert-hash is required with a token; k8ts token create prints it (or --discovery-token-unsafe-skip-ca-verification)",
         ]
       : []),
+    ...familyProblems("--node-ip", values["node-ip"], "an address such as 192.0.2.1"),
+    ...familyProblems("--pod-cidr", values["pod-cidr"], "a range such as 10.244.1.0/24"),
     ...(pins.length > 0 && isUnsafe
       ? ["--discovery-token-ca-cert-hash and --discovery-token-unsafe-skip-ca-verification are mutually exclusive: leave one of them out"]
       : []),
@@ -133,8 +138,8 @@ export function joinOptions(
     token,
     "token-file": tokenFile,
     "node-name": name,
-    "node-ip": nodeIp,
-    "pod-cidr": podCidr,
+    "node-ip": nodeIps,
+    "pod-cidr": podCidrs,
     "container-runtime-endpoint": runtimeEndpoint,
   } = values;
   const parts = token === undefined ? undefined : parseBootstrapToken(token);
@@ -148,8 +153,7 @@ export function joinOptions(
       pins,
       nodeName: name ?? machineName().toLowerCase(),
       isNamed: name !== undefined,
-      ...(nodeIp === undefined ? {} : { nodeIp }),
-      ...(podCidr === undefined ? {} : { podCidr }),
+      ...{ nodeIps, podCidrs },
       ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
       rotatesServingCertificate: values["rotate-server-certificates"],
       timeoutMs: durationMs(values.timeout),
@@ -157,6 +161,12 @@ export function joinOptions(
       networkValues: values,
     },
   };
+}
+
+/** Nodes reach each other by IPv4. */
+function familyProblems(flag: string, texts: readonly string[], expected: string): readonly string[] {
+  if (texts.length === 0 || (texts.length <= 2 && texts.filter((text) => !isIpv6(text)).length === 1)) return [];
+  return [`${flag} must be one of IPv4, or one of IPv4 and one of IPv6, with ${expected}, is "${texts.join(",")}"`];
 }
 
 /** "192.0.2.1:6443", "[2001:db8::1]:6443", "api.example:6443", with or without https://. Undefined if invalid. */

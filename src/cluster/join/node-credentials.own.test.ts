@@ -60,6 +60,7 @@ describe("joining a cluster over HTTPS", () => {
       pins,
       nodeName: "worker",
       isNamed: false,
+      ...{ nodeIps: [], podCidrs: [] },
       rotatesServingCertificate: false,
       timeoutMs: 60_000,
       isDetached: false,

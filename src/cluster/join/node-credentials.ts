@@ -141,9 +141,8 @@ export function clientRequest(nodeName: string): RequestKind {
   return { signerName: CLUSTER_SIGNER.kubeletClient, purpose: "client auth", content: { subject: subjectOf(nodeName) }, newKey: makeKey };
 }
 
-export function servingRequest(nodeName: string, nodeIp: string): RequestKind {
-  const address = ipBytes(nodeIp);
-  const alternativeNames = { dnsNames: [nodeName], ipAddresses: address === undefined ? [] : [address] };
+export function servingRequest(nodeName: string, nodeIps: readonly string[]): RequestKind {
+  const alternativeNames = { dnsNames: [nodeName], ipAddresses: nodeIps.flatMap((address) => ipBytes(address) ?? []) };
   return {
     signerName: CLUSTER_SIGNER.kubeletServing,
     purpose: "server auth",

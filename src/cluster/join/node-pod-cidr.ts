@@ -1,12 +1,13 @@
 /**
- * The Pod CIDR of a joining node: that of its Node object, which the cluster's node IPAM controller sets after the Node is created, or an
- * explicit one. So the Node is created before its kubelet starts; the kubelet completes it. The network is configured with the range before
- * the first Pod.
+ * The Pod CIDRs of a joining node: those of its Node object, which the cluster's node IPAM controller sets after the Node is created, or
+ * explicit ones. So the Node is created before its kubelet starts; the kubelet completes it. The network is configured with the ranges
+ * before the first Pod.
  */
 import { nodes } from "../../api/core/v1/node.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
 import { cidrContains, parseCidr } from "../../api/machinery/ip-address.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
+import { byFamily, type PodRanges } from "../../api/pod-ranges.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/client.ts";
@@ -19,10 +20,10 @@ const WAITING_MS = 3_000;
 export interface NodePodCidrOptions {
   readonly client: Client;
   readonly nodeName: string;
-  /** Explicit value. */
-  readonly podCidr?: string | undefined;
-  /** Range of the Pods of all nodes, if it is known: other nodes have no routes to a Pod CIDR outside of it. */
-  readonly clusterCidr?: string | undefined;
+  /** Explicit values, one per IP family. Empty: those of the Node. */
+  readonly podCidrs: readonly string[];
+  /** Ranges of the Pods of all nodes, as far as they are known: other nodes have no routes to a Pod CIDR outside of them. */
+  readonly clusterCidrs: readonly string[];
   readonly timeoutMs: number;
   readonly clock: Clock;
   readonly signal: AbortSignal;
@@ -30,35 +31,54 @@ export interface NodePodCidrOptions {
 }
 
 /** Rejects with the remedy if none is assigned in time, another one than the explicit one, or one that the other nodes do not reach. */
-export async function nodePodCidr(options: NodePodCidrOptions): Promise<string> {
-  const { clusterCidr, nodeName } = options;
-  const chosen = await assignedPodCidr(options);
-  const [cluster, range] = [parseCidr(clusterCidr ?? ""), parseCidr(chosen)];
-  if (cluster === undefined || range === undefined || cidrContains(cluster, range.address)) return chosen;
+export async function nodePodRanges(options: NodePodCidrOptions): Promise<PodRanges> {
+  const { clusterCidrs, nodeName } = options;
+  const chosen = await assignedPodCidrs(options);
+  const outside = chosen.find((podCidr) => !isWithin(clusterCidrs, podCidr));
+  const { ipv4, ipv6, isIpv6First } = byFamily(chosen);
+  if (outside === undefined && ipv4 !== undefined) {
+    const cluster = byFamily(clusterCidrs);
+    return {
+      ...{ podCidr: ipv4, clusterCidr: cluster.ipv4 ?? ipv4, isIpv6First },
+      ...(ipv6 === undefined ? {} : { ipv6: { podCidr: ipv6, clusterCidr: cluster.ipv6 ?? ipv6 } }),
+    };
+  }
   const remedy =
-    options.podCidr === undefined
+    options.podCidrs.length === 0
       ? `delete the Node with "kubectl delete node ${nodeName}" on the cluster and run k8ts join again`
       : "set --pod-cidr to a free range of it, or leave it out";
-  throw new Error(`Cannot use the Pod CIDR ${chosen} of Node ${nodeName}: it is not within the cluster CIDR ${clusterCidr}; ${remedy}`);
+  if (outside === undefined)
+    throw new Error(`Cannot use the Pod CIDR ${chosen.join(",")} of Node ${nodeName}: it has no IPv4 range; ${remedy}`);
+  throw new Error(
+    `Cannot use the Pod CIDR ${outside} of Node ${nodeName}: it is not within the cluster CIDR ${clusterCidrs.join(",")}; ${remedy}`,
+  );
 }
 
-async function assignedPodCidr(options: NodePodCidrOptions): Promise<string> {
-  const { client, nodeName, podCidr, timeoutMs, clock, signal } = options;
-  const assigned = podCidrOf(await getNode(client, nodeName));
-  if (podCidr !== undefined) {
-    if (assigned !== undefined && assigned !== podCidr)
+/** True if the cluster CIDR of its family is not known. */
+function isWithin(clusterCidrs: readonly string[], podCidr: string): boolean {
+  const range = parseCidr(podCidr);
+  const clusters = clusterCidrs.flatMap((text) => parseCidr(text) ?? []);
+  if (clusters.length === 0 || range === undefined) return true;
+  return clusters.some((cluster) => cidrContains(cluster, range.address));
+}
+
+async function assignedPodCidrs(options: NodePodCidrOptions): Promise<readonly string[]> {
+  const { client, nodeName, podCidrs, timeoutMs, clock, signal } = options;
+  const assigned = presentCidrs(await getNode(client, nodeName));
+  if (podCidrs.length > 0) {
+    if (assigned !== undefined && assigned.join(",") !== podCidrs.join(","))
       throw new Error(
-        `Cannot use --pod-cidr ${podCidr}: Node ${nodeName} already has ${assigned}, which cannot be changed; leave the flag out, or delete ` +
-          `the Node with "kubectl delete node ${nodeName}" first`,
+        `Cannot use --pod-cidr ${podCidrs.join(",")}: Node ${nodeName} already has ${assigned.join(",")}, which cannot be changed; leave the ` +
+          `flag out, or delete the Node with "kubectl delete node ${nodeName}" first`,
       );
-    return podCidr;
+    return podCidrs;
   }
   if (assigned !== undefined) return assigned;
   await createNode(client, nodeName);
   const [startMs, giveUpAtMs] = [clock.monotonic(), clock.monotonic() + timeoutMs];
   let isReported = false;
   for (let attempt = 0; ; attempt++) {
-    const found = podCidrOf(await getNode(client, nodeName));
+    const found = presentCidrs(await getNode(client, nodeName));
     if (found !== undefined) return found;
     const nowMs = clock.monotonic();
     if (nowMs >= giveUpAtMs)
@@ -74,9 +94,10 @@ async function assignedPodCidr(options: NodePodCidrOptions): Promise<string> {
   }
 }
 
-/** IPv4. */
-function podCidrOf(node: Node | undefined): string | undefined {
-  return node?.spec?.podCIDRs?.find((range) => !range.includes(":")) ?? node?.spec?.podCIDR;
+/** Undefined: none yet. */
+function presentCidrs(node: Node | undefined): readonly string[] | undefined {
+  const { podCIDR, podCIDRs = podCIDR === undefined || podCIDR === "" ? [] : [podCIDR] } = node?.spec ?? {};
+  return podCIDRs.length === 0 ? undefined : podCIDRs;
 }
 
 export async function getNode(client: Client, name: string): Promise<Node | undefined> {

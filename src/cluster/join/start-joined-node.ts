@@ -19,13 +19,13 @@ import { isInMachineNamespace } from "../../host/network/network-namespace.ts";
 import { realRandom } from "../../host/real-random.ts";
 import type { RecordedNode, RecordedPart } from "../home/cluster-record.ts";
 import { startMachineNode } from "../machine/machine-node.ts";
-import { findRuntime, preparePodNetwork, type FoundRuntime, type MachineOptions } from "../machine/prepare-machine.ts";
+import { findRuntime, nodeIpsOf, preparePodNetwork, type FoundRuntime, type MachineOptions } from "../machine/prepare-machine.ts";
 import type { RunningHome, StartedInHome } from "../run-home.ts";
 import { recordedNode, stopOldPods } from "../start-cluster.ts";
 import { servingCertificate, startCertificateUpkeep } from "./certificate-upkeep.ts";
 import { connectionOf, type StoredJoin } from "./join-files.ts";
 import type { JoinOptions } from "./join-options.ts";
-import { getNode, nodePodCidr } from "./node-pod-cidr.ts";
+import { getNode, nodePodRanges } from "./node-pod-cidr.ts";
 import { nodeCredentials, type JoinContext } from "./node-credentials.ts";
 
 export interface JoinedNode extends StartedInHome {
@@ -48,32 +48,32 @@ export async function startJoinedNode(options: JoinOptions, running: RunningHome
   await awaitServer(join, client, running);
   const settings = await clusterNetwork(client);
   const target = await addressOf(join.server);
-  const nodeIp = options.nodeIp ?? (await ownAddress(target));
+  const nodeIps = options.nodeIps.length > 0 ? options.nodeIps : [await ownAddress(target)];
   const onWaiting = (message: string): void => steps.note(`  ${message}`);
-  const podCidr = await nodePodCidr({
+  const podNetwork = await nodePodRanges({
     client,
     nodeName: join.nodeName,
-    podCidr: options.podCidr,
-    clusterCidr: settings.clusterCidr,
+    podCidrs: options.podCidrs,
+    clusterCidrs: settings.clusterCidr?.split(",") ?? [],
     timeoutMs: options.timeoutMs,
     onWaiting,
     ...context,
   });
   const machine: MachineOptions = {
     ...machineOptions({ ...options, nodeName: join.nodeName }, running),
-    nodeIp,
-    podNetwork: { podCidr, clusterCidr: settings.clusterCidr ?? podCidr },
+    nodeIps,
+    podNetwork,
     scope: "node",
   };
   const network = starting.use(await preparePodNetwork(runtime, machine));
-  const serving = { nodeName: join.nodeName, nodeIp, isRequested: options.rotatesServingCertificate };
+  const serving = { nodeName: join.nodeName, nodeIps: nodeIpsOf(network, nodeIps), isRequested: options.rotatesServingCertificate };
   const certificate = await io.clock.external(servingCertificate(serving, context));
   const random = realRandom();
   const nodeContext: NodeContext = {
     // Components share the node's certificate: RBAC grants nodes what they need (decision 0033).
     transportFor: (_identity, userAgent) => transports.of(userAgent),
     ...apiServerAccess(target),
-    ...(settings.clusterDns === undefined ? {} : { clusterDns: settings.clusterDns }),
+    clusterDns: settings.clusterDns === undefined ? [] : [settings.clusterDns],
     ...(settings.clusterDomain === undefined ? {} : { clusterDomain: settings.clusterDomain }),
     pki: { authority: join.authority, makeNodeServingCertificate: () => certificate },
     signal: io.signal,

@@ -4,6 +4,7 @@
  * responds. A runtime with another cluster's network is not used: there is one per runtime, and that one is removed when the other cluster
  * stops. Networks of deleted clusters are removed.
  */
+import { gatewayOf, isIpv6, type PodRanges } from "../../api/pod-ranges.ts";
 import type { Clock } from "../../base/clock.ts";
 import { fileExists, joinPath, readWhole, removeFile } from "../../host/files/files.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
@@ -11,11 +12,12 @@ import type { RuntimeChoice } from "../../kubelet/machine/containerd/choose-runt
 import { cniBinaryDirectory } from "../../kubelet/machine/containerd/own-containerd.ts";
 import { askSettings } from "../../kubelet/machine/containerd/runtime-settings.ts";
 import { allowApiServerAccess, type ApiServerAccess } from "../../kubelet/machine/network/api-server-access.ts";
-import { bridgeName, gatewayOf, prepareNetwork, removeConfiguration, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
+import { bridgeName, prepareNetwork, removeConfiguration, removeNetwork } from "../../kubelet/machine/network/bridge-network.ts";
 import { choosePodCidr, type PodCidrOptions } from "../../kubelet/machine/network/pod-cidr.ts";
 import { chooseNetwork, configurationsIn, type NetworkChoice, type OwnedNetwork } from "../../kubelet/machine/network/runtime-network.ts";
 import type { Environment } from "../../cli/framework/command.ts";
 import { findHome, type ClusterHome } from "../home/cluster-home.ts";
+import type { Ipv6Network } from "../../components/network/network-component.ts";
 import { foreignConfigFile, homeOfAddresses, kernelOwner, networkPaths } from "./container-paths.ts";
 import { routeMetric } from "../../podnetwork/plan.ts";
 import { shellQuote } from "../../cli/framework/shell-quote.ts";
@@ -24,8 +26,10 @@ export interface MachineNetworkOptions {
   readonly home: ClusterHome;
   readonly environment: Environment;
   readonly clock: Clock;
-  /** Absent: ranges that nothing on this machine uses. */
-  readonly podNetwork?: { readonly podCidr: string; readonly clusterCidr: string } | undefined;
+  /** Ranges that a cluster elsewhere assigned. Absent: chosen on this machine. */
+  readonly podNetwork?: PodRanges | undefined;
+  /** How they are chosen. Default: an IPv4 range that nothing on this machine uses. */
+  readonly podRanges?: Pick<PodCidrOptions, "clusterCidrs" | "ipv6"> | undefined;
 }
 
 export interface MachineNetwork {
@@ -35,12 +39,26 @@ export interface MachineNetwork {
   readonly clusterCidr?: string;
   /** The node's address on the bridge. */
   readonly gateway?: string;
+  /** The same of IPv6. Absent: Pods have IPv4 addresses only. */
+  readonly ipv6?: Ipv6Network | undefined;
+  /** True if IPv6 is the primary family. */
+  readonly isIpv6First?: boolean | undefined;
   readonly bridge?: string;
   /** CNI configuration of the container runtime. */
   readonly cniConfigFile?: string;
   /** Lets Pods reach the API server. Absent: the network is not managed by k8ts. */
   allowApiServer?(access: Omit<ApiServerAccess, "bridge">): Promise<void>;
   remove(): Promise<void>;
+}
+
+/** Undefined: the network is not managed by k8ts. */
+export function rangesOf({ podCidr, clusterCidr, ipv6, isIpv6First }: Partial<MachineNetwork> = {}): PodRanges | undefined {
+  return podCidr === undefined || clusterCidr === undefined ? undefined : { podCidr, clusterCidr, ipv6, isIpv6First };
+}
+
+/** Cluster IPs of DNS of the families that Pods have. */
+export function dnsAddressesFor({ ipv6 }: Pick<MachineNetwork, "ipv6">, addresses: readonly string[]): readonly string[] {
+  return addresses.filter((address) => ipv6 !== undefined || !isIpv6(address));
 }
 
 type UsedRuntime = Pick<Extract<RuntimeChoice, { readonly is: "there" }>, "endpoint" | "isOwn">;
@@ -99,22 +117,26 @@ function hasBandwidthPlugin(): Promise<boolean> {
 }
 
 async function makeNetwork(
-  { home, podNetwork }: MachineNetworkOptions,
+  { home, podNetwork, podRanges }: MachineNetworkOptions,
   chosen: { readonly configDirectory: string; readonly hasBandwidth?: boolean },
 ): Promise<MachineNetwork> {
   const network = { ...networkPaths(home), ...chosen };
   const isOwnRoute: PodCidrOptions["isOwnRoute"] = ({ metric }) => metric === routeMetric(kernelOwner(home));
-  const { clusterCidr, podCidr } =
-    podNetwork ?? (await choosePodCidr({ file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge, isOwnRoute }));
-  const gateway = gatewayOf(podCidr);
-  const { configFile: cniConfigFile } = await prepareNetwork({ ...network, podCidr, clusterCidr });
+  const place = { file: joinPath(home.cniDirectory, "pod-cidr"), bridge: network.bridge, isOwnRoute };
+  const ranges = podNetwork ?? (await choosePodCidr({ ...place, ...podRanges }));
+  const { ipv6 } = ranges;
+  const { configFile: cniConfigFile } = await prepareNetwork({ ...network, ...ranges });
   return {
-    podCidr,
-    clusterCidr,
-    gateway,
+    ...ranges,
+    gateway: gatewayOf(ranges.podCidr),
+    ipv6: ipv6 === undefined ? undefined : { ...ipv6, gateway: gatewayOf(ipv6.podCidr) },
     bridge: network.bridge,
     cniConfigFile,
-    allowApiServer: (access) => allowApiServerAccess({ ...access, bridge: network.bridge }),
+    async allowApiServer(access) {
+      // Pods without IPv6 do not reach it there.
+      if (ipv6 === undefined && isIpv6(access.target.address)) return;
+      await allowApiServerAccess({ ...access, bridge: network.bridge });
+    },
     async remove() {
       await removeNetwork(network);
       await removeFile(foreignConfigFile(home));

@@ -3,6 +3,7 @@
  * the next start takes over.
  */
 import { nodeIdentity } from "../../api/identities.ts";
+import { isIpv6 } from "../../api/pod-ranges.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
@@ -13,7 +14,7 @@ import { KUBELET_PORT, type KubeletServerTls } from "../../kubelet/server/kubele
 import type { NodeContext, NodePart } from "../../components/control-plane.ts";
 import { CLUSTER_DOMAIN } from "./cluster-domain.ts";
 import { kernelOwner, machineCgroup, machineOwner } from "./container-paths.ts";
-import type { MachineNetwork } from "./machine-network.ts";
+import { dnsAddressesFor, type MachineNetwork } from "./machine-network.ts";
 import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
 import { startContainerNode, type ContainerNode } from "../../components/node/container-node.ts";
 import {
@@ -47,9 +48,16 @@ export async function startMachineNode(
   // Before the kubelet: its first Pod finds Services, names and policies.
   const components = starting.use(await startNodeNetwork({ machine, network }, options, context));
   const metrics = new KubeletMetrics();
-  const opened = { endpoint: machine.endpoint, owner: machineOwner(home), clock, log, observer: metrics };
+  const opened = {
+    endpoint: machine.endpoint,
+    owner: machineOwner(home),
+    clock,
+    log,
+    observer: metrics,
+    isIpv6First: network.isIpv6First === true,
+  };
   const runtime = starting.use(await openCriRuntime(opened));
-  const parts = { runtime, machine, metrics, components };
+  const parts = { runtime, machine, network, metrics, components };
   const node = starting.use(await steps.step(`registered node ${nodeName}`, () => startNode(options, context, parts)));
   starting.defer(() => steps.step("stopped Pods", () => node.stopPods({ graceMs: STOP_GRACE_MS })));
   const owned = starting.move();
@@ -72,13 +80,13 @@ async function startNodeNetwork(
   { transportFor, clusterDns, clusterDomain = CLUSTER_DOMAIN, clock, random, log }: NodeContext,
 ): Promise<StartedNetworkComponents> {
   const owner = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log };
-  const { podCidr, clusterCidr, gateway, bridge, cniConfigFile } = network;
+  const { podCidr, clusterCidr, gateway, ipv6, bridge, cniConfigFile } = network;
   const started = await steps.step("started network", () =>
     startNetworkComponents({
       scope,
-      network: { ...owner, nodeName, nodeIps: [machine.nodeIp], podCidr, clusterCidr, gateway, bridge, cniConfigFile },
+      network: { ...owner, nodeName, nodeIps: machine.nodeIps, podCidr, clusterCidr, gateway, ipv6, bridge, cniConfigFile },
       values: networkValues,
-      ...(clusterDns === undefined ? {} : { clusterDns }),
+      clusterDns: dnsAddressesFor(network, clusterDns),
       clusterDomain,
       directory: home.networkDirectory,
       ...{ transportFor, clock, random: random.derive("network"), log },
@@ -101,6 +109,7 @@ async function startNodeNetwork(
 interface NodeParts {
   readonly runtime: CriRuntime;
   readonly machine: PreparedMachine;
+  readonly network: MachineNetwork;
   readonly metrics: KubeletMetrics;
   readonly components: StartedNetworkComponents;
 }
@@ -108,22 +117,23 @@ interface NodeParts {
 function startNode(
   { home, nodeName, steps }: MachineOptions,
   { transportFor, pki, apiServer: _apiServer, clusterDns, clusterDomain = CLUSTER_DOMAIN, ...context }: NodeContext,
-  { runtime, machine, metrics, components }: NodeParts,
+  { runtime, machine, network, metrics, components }: NodeParts,
 ): Promise<ContainerNode> {
-  const { nodeIp, podCidr, endpoint: runtimeEndpoint } = machine;
+  const { nodeIps, podCidrs, endpoint: runtimeEndpoint } = machine;
   return startContainerNode({
     ...context,
-    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps: [nodeIp], podsMax: PODS_MAX, clusterDomain },
-    clusterDns: clusterDns === undefined ? [] : [clusterDns],
+    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps, podsMax: PODS_MAX, clusterDomain },
+    // That of the primary family, as kubeadm configures it.
+    clusterDns: dnsAddressesFor(network, clusterDns).slice(0, 1),
     rootDirectory: home.kubeletDirectory,
     podLogDirectory: joinPath(home.logDirectory, "pods"),
     cgroupRoot: machineCgroup(home),
-    ...(podCidr === undefined ? {} : { podCidrs: [podCidr] }),
+    ...(podCidrs.length === 0 ? {} : { podCidrs }),
     server: {
-      host: "0.0.0.0",
+      host: nodeIps.some(isIpv6) ? "::" : "0.0.0.0",
       port: KUBELET_PORT,
       mayMove: true,
-      tls: pki.makeNodeServingCertificate(nodeName, [nodeIp, "127.0.0.1"], context.clock.now()),
+      tls: pki.makeNodeServingCertificate(nodeName, [...nodeIps, "127.0.0.1"], context.clock.now()),
       clientAuthority: pki.authority,
       hasTokenReviews: true,
       authorizationMode: "Webhook",

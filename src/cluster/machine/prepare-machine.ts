@@ -6,7 +6,8 @@
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
-import { reachableAddress } from "../../host/network/network-address.ts";
+import { isIpv6, nodeCidrsOf, ordered } from "../../api/pod-ranges.ts";
+import { ipv6AddressBeside, reachableAddress } from "../../host/network/network-address.ts";
 import { chooseRuntime, RUNTIME_SOCKETS, type RuntimeChoice } from "../../kubelet/machine/containerd/choose-runtime.ts";
 import { ContainerdSupervisor } from "../../kubelet/machine/containerd/containerd-supervisor.ts";
 import { PAUSE_IMAGE } from "../../kubelet/machine/images/pause-image-name.ts";
@@ -24,10 +25,12 @@ export interface MachineOptions {
   readonly home: HeldHome["home"];
   readonly nodeName: string;
   readonly runtimeEndpoint?: string;
-  /** Address of the node. Absent: detected. */
-  readonly nodeIp?: string;
+  /** Addresses of the node: one, or one per family. Absent: detected. */
+  readonly nodeIps?: readonly string[];
   /** Ranges of the Pod network. Absent: chosen on this machine. */
   readonly podNetwork?: MachineNetworkOptions["podNetwork"];
+  /** How they are chosen. */
+  readonly podRanges?: MachineNetworkOptions["podRanges"];
   /** Which network components run. Default: "cluster". */
   readonly scope?: NetworkComponent["scope"];
   /** Values of the flags of network components. */
@@ -64,10 +67,10 @@ export function ownContainerd({ home, environment, clock, log }: Pick<MachineOpt
 
 export interface PreparedMachine extends AsyncDisposable {
   readonly endpoint: string;
-  /** Address of the node. */
-  readonly nodeIp: string;
-  /** Absent: the runtime's network is not managed by k8ts. */
-  readonly podCidr?: string;
+  /** Addresses of the node, that of the primary family first. */
+  readonly nodeIps: readonly string[];
+  /** In the same order. Empty: the runtime's network is not managed by k8ts. */
+  readonly podCidrs: readonly string[];
 }
 
 export type PodNetworkPart = MachineNetwork & AsyncDisposable;
@@ -95,8 +98,15 @@ export async function prepareMachine(choice: FoundRuntime, network: MachineNetwo
   const owned = starting.move();
   return {
     endpoint,
-    nodeIp: options.nodeIp ?? reachableAddress() ?? network.gateway ?? "127.0.0.1",
-    ...(podCidr === undefined ? {} : { podCidr }),
+    nodeIps: nodeIpsOf(network, options.nodeIps),
+    podCidrs: podCidr === undefined ? [] : nodeCidrsOf({ ...network, podCidr }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** Explicit ones win. With IPv6 Pods the node has an address of that family, too: of its own network, or else the one on its bridge. */
+export function nodeIpsOf({ gateway, ipv6, isIpv6First }: MachineNetwork, explicit: readonly string[] = []): readonly string[] {
+  const ipv4 = explicit.find((address) => !isIpv6(address)) ?? reachableAddress() ?? gateway ?? "127.0.0.1";
+  if (ipv6 === undefined) return [explicit[0] ?? ipv4];
+  return ordered(ipv4, explicit.find(isIpv6) ?? ipv6AddressBeside(ipv4) ?? ipv6.gateway, isIpv6First);
 }

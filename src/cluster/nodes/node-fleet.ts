@@ -67,8 +67,12 @@ export interface NodeFleetOptions {
   /** Number of nodes with this machine's. Absent: those of the last start. */
   readonly count?: number | undefined;
   readonly clusterCidr: string;
+  /** The IPv6 range of all Pods. Absent: nodes have IPv4 addresses only. */
+  readonly clusterCidrIpv6?: string | undefined;
   /** Address of this machine's node. */
   readonly machineAddress: string;
+  /** The same of IPv6. */
+  readonly machineIpv6Address?: string | undefined;
   /** Of the administrator. */
   readonly client: Client;
   /** Arguments of `k8ts join` with which a node joins for the first time. */
@@ -312,9 +316,9 @@ export class NodeFleet implements AsyncDisposable {
     node: RunningNode,
     { generation, superseded }: { readonly generation: number; readonly superseded: AbortSignal },
   ): Promise<void> {
-    const { machineAddress } = this.#options;
+    const { machineAddress, machineIpv6Address } = this.#options;
     const segment = await this.#connected();
-    await connectNode(segment, { index: node.index, machineAddress });
+    await connectNode(segment, { index: node.index, machineAddress, machineIpv6Address });
     node.process?.signal("SIGCONT");
     node.process ??= await this.#join(name, { node, segment, generation, superseded });
     node.state = "running";
@@ -354,9 +358,9 @@ export class NodeFleet implements AsyncDisposable {
 
   /** The segment, created with the first node. After a failure the next node tries again. */
   async #connected(): Promise<Segment> {
-    const { home, clusterCidr } = this.#options;
+    const { home, clusterCidr, clusterCidrIpv6 } = this.#options;
     this.#opening ??= makePrivateDirectory(home.nodesDirectory).then(() =>
-      openSegment({ owner: this.#owner, clusterCidr, file: segmentFile(home) }),
+      openSegment({ owner: this.#owner, clusterCidr, clusterCidrIpv6, file: segmentFile(home) }),
     );
     try {
       this.#segment = await this.#opening;

@@ -1,7 +1,17 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { freeIndexes } from "./node-files.ts";
-import { chooseSegment, nodeAddress, nodeLink, nodeNamespace, segmentBridge, segmentGateway, segmentRules } from "./segment.ts";
+import {
+  chooseSegment,
+  nodeAddress,
+  nodeIpv6Address,
+  nodeLink,
+  nodeNamespace,
+  segmentBridge,
+  segmentGateway,
+  segmentIpv6Range,
+  segmentRules,
+} from "./segment.ts";
 
 const SEGMENTS: readonly (readonly [title: string, taken: readonly string[], kept: string | undefined, chosen: string | undefined])[] = [
   ["the first one", ["0.0.0.0/0", "10.244.0.0/16"], undefined, "198.18.0.0/24"],
@@ -29,8 +39,16 @@ test("this machine has the first address of the segment, nodes those of their in
   deepEqual([segmentGateway(segment), nodeAddress(segment, 2), nodeAddress(segment, 254)], ["198.18.3.1", "198.18.3.2", "198.18.3.254"]);
 });
 
+test("IPv6 addresses of the segment derive from its range", () => {
+  const segment = { cidr: "198.18.3.0/24" };
+  deepEqual(
+    [segmentIpv6Range(segment), nodeIpv6Address(segment, 1), nodeIpv6Address(segment, 254)],
+    ["fd00:198:18:4::/64", "fd00:198:18:4::1", "fd00:198:18:4::fe"],
+  );
+});
+
 test("only traffic of nodes that leaves the cluster is masqueraded", () => {
-  deepEqual(segmentRules({ owner: "a1", cidr: "198.18.0.0/24" }, "10.244.0.0/16")[0], [
+  deepEqual(segmentRules("a1", "198.18.0.0/24", "10.244.0.0/16")[0], [
     "nat",
     "POSTROUTING",
     "-s 198.18.0.0/24 ! -d 10.244.0.0/16 ! -o k8s-a1 -m comment --comment k8ts-nodes:a1 -j MASQUERADE",

@@ -6,7 +6,16 @@
 import { readdir } from "node:fs/promises";
 import { readWhole } from "../../host/files/files.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
-import { deleteLink, ensureBridge, iptables, ipv4Routes, linkMtu, linkNames, uplinkOf } from "../../host/network/network-links.ts";
+import {
+  deleteLink,
+  ensureBridge,
+  ipv4Routes,
+  linkMtu,
+  linkNames,
+  listRules,
+  uplinkOf,
+  xtables,
+} from "../../host/network/network-links.ts";
 import { namedNetworkNamespace, ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { deletionOf, wordsOf } from "../../kubelet/machine/network/rule-arguments.ts";
 import { cidrsOverlap, parseCidr } from "../../api/machinery/ip-address.ts";
@@ -15,6 +24,8 @@ export interface Segment {
   readonly owner: string;
   /** "198.18.0.0/24" */
   readonly cidr: string;
+  /** True if nodes have IPv6 addresses, too. */
+  readonly hasIpv6: boolean;
 }
 
 export function segmentBridge(owner: string): string {
@@ -37,6 +48,21 @@ export function segmentGateway({ cidr }: Pick<Segment, "cidr">): string {
 
 export function nodeAddress({ cidr }: Pick<Segment, "cidr">, index: number): string {
   return addressIn(cidr, index);
+}
+
+/** "fd00:198:18:1::/64" beside "198.18.0.0/24": distinct for distinct ranges, and without a group of zero, which would be written otherwise. */
+export function segmentIpv6Range({ cidr }: Pick<Segment, "cidr">): string {
+  return `${ipv6Prefix(cidr)}/64`;
+}
+
+/** The IPv6 address of the node with this index; 1 is this machine. */
+export function nodeIpv6Address({ cidr }: Pick<Segment, "cidr">, index: number): string {
+  return `${ipv6Prefix(cidr)}${index.toString(16)}`;
+}
+
+function ipv6Prefix(cidr: string): string {
+  const [first = "", second = "", third = ""] = cidr.split(".");
+  return `fd00:${first}:${second}:${Number(third) + 1}::`;
 }
 
 function addressIn(cidr: string, host: number): string {
@@ -63,12 +89,14 @@ export function chooseSegment(taken: readonly string[], kept?: string): string |
 export interface SegmentOptions {
   readonly owner: string;
   readonly clusterCidr: string;
+  /** The IPv6 range of all Pods. Absent: the nodes have IPv4 addresses only. */
+  readonly clusterCidrIpv6?: string | undefined;
   /** File of the chosen range. */
   readonly file: string;
 }
 
 /** Chosen once and kept in a file, so that nodes keep their addresses. */
-export async function openSegment({ owner, clusterCidr, file }: SegmentOptions): Promise<Segment> {
+export async function openSegment({ owner, clusterCidr, clusterCidrIpv6, file }: SegmentOptions): Promise<Segment> {
   const kept = await readWhole(file).then(
     (bytes) => new TextDecoder().decode(bytes).trim(),
     () => undefined,
@@ -78,9 +106,12 @@ export async function openSegment({ owner, clusterCidr, file }: SegmentOptions):
   if (cidr === undefined)
     throw new Error("Cannot connect nodes on this machine: it has routes for all ranges of 198.18.0.0/15, which are used for that");
   if (cidr !== kept) await writePrivateText(file, `${cidr}\n`);
-  const segment = { owner, cidr };
-  await addRules(segment, clusterCidr);
-  await ensureBridge(segmentBridge(owner), `${segmentGateway(segment)}/24`);
+  const segment = { owner, cidr, hasIpv6: clusterCidrIpv6 !== undefined };
+  await removeRules(owner, segment.hasIpv6 ? FAMILIES : [4]);
+  await addRules(4, segmentRules(owner, cidr, clusterCidr));
+  if (clusterCidrIpv6 !== undefined) await addRules(6, segmentRules(owner, segmentIpv6Range(segment), clusterCidrIpv6));
+  const ipv6 = segment.hasIpv6 ? [`${nodeIpv6Address(segment, 1)}/64`] : [];
+  await ensureBridge(segmentBridge(owner), `${segmentGateway(segment)}/24`, ...ipv6);
   return segment;
 }
 
@@ -89,7 +120,8 @@ export async function openSegment({ owner, clusterCidr, file }: SegmentOptions):
  * nodes pass these chains, too, where the kernel filters them.
  */
 export function segmentRules(
-  { owner, cidr }: Segment,
+  owner: string,
+  cidr: string,
   clusterCidr: string,
 ): readonly (readonly [table: string, chain: string, rule: string])[] {
   const bridge = segmentBridge(owner);
@@ -107,35 +139,35 @@ function commentOf(owner: string): string {
 }
 
 /** At the top, before rules that drop packets; existing ones are moved there, since others may have been inserted after them. */
-async function addRules(segment: Segment, clusterCidr: string): Promise<void> {
-  await removeRules(segment.owner);
-  for (const [table, chain, rule] of segmentRules(segment, clusterCidr)) await iptables("-t", table, "-I", chain, ...rule.split(" "));
+async function addRules(family: 4 | 6, rules: ReturnType<typeof segmentRules>): Promise<void> {
+  for (const [table, chain, rule] of rules) await xtables(family, "-t", table, "-I", chain, ...rule.split(" "));
 }
 
+const FAMILIES = [4, 6] as const;
+
 /** Resolves with their number. */
-async function removeRules(owner: string): Promise<number> {
+async function removeRules(owner: string, families: readonly (4 | 6)[] = FAMILIES): Promise<number> {
   let count = 0;
-  for (const table of ["nat", "filter"]) {
-    for (const rule of await ownRules(owner, table)) {
-      await iptables("-t", table, ...deletionOf(rule));
-      count++;
+  for (const family of families) {
+    for (const table of ["nat", "filter"]) {
+      const own = (await listRules(family, table)).filter((rule) => wordsOf(rule).includes(commentOf(owner)));
+      for (const rule of own) await xtables(family, "-t", table, ...deletionOf(rule));
+      count += own.length;
     }
   }
   return count;
-}
-
-async function ownRules(owner: string, table: string): Promise<readonly string[]> {
-  return (await iptables("-t", table, "-S")).filter((rule) => wordsOf(rule).includes(commentOf(owner)));
 }
 
 export interface NodeWiring {
   readonly index: number;
   /** Address of this machine as a node, if it is not on the segment: the nodes reach it directly. */
   readonly machineAddress: string;
+  /** The same of IPv6. */
+  readonly machineIpv6Address?: string | undefined;
 }
 
 /** Creates the namespace of a node and connects it. An existing one is completed. */
-export async function connectNode(segment: Segment, { index, machineAddress }: NodeWiring): Promise<void> {
+export async function connectNode(segment: Segment, { index, machineAddress, machineIpv6Address }: NodeWiring): Promise<void> {
   const { owner } = segment;
   const name = nodeNamespace(owner, index);
   const link = nodeLink(owner, index);
@@ -164,9 +196,23 @@ export async function connectNode(segment: Segment, { index, machineAddress }: N
       `route replace ${machineAddress}/32 dev eth0`,
       // Independent of which addresses this machine resolves on which link (arp_ignore).
       ...(mac === undefined ? [] : [`neighbour replace ${machineAddress} lladdr ${mac} dev eth0 nud permanent`]),
+      ...(segment.hasIpv6 ? ipv6Wiring(segment, { index, machineIpv6Address, mac }) : []),
       "",
     ].join("\n"),
   );
+}
+
+function ipv6Wiring(
+  segment: Segment,
+  { index, machineIpv6Address: machine, mac }: { readonly mac: string | undefined } & Omit<NodeWiring, "machineAddress">,
+): readonly string[] {
+  const gateway = nodeIpv6Address(segment, 1);
+  return [
+    `address replace ${nodeIpv6Address(segment, index)}/64 dev eth0 nodad`,
+    `route replace ::/0 via ${gateway} dev eth0`,
+    ...(machine === undefined ? [] : [`route replace ${machine}/128 dev eth0`]),
+    ...(machine === undefined || mac === undefined ? [] : [`neighbour replace ${machine} lladdr ${mac} dev eth0 nud permanent`]),
+  ];
 }
 
 /** MTU of this machine's way out, which the nodes and their Pods share: larger packets would depend on ICMP errors, which networks drop. */

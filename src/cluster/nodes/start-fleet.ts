@@ -1,6 +1,7 @@
 /** Starts the further nodes of a cluster with what its first node and API server have, whichever processes those are in. */
 import { nodes } from "../../api/core/v1/node.ts";
 import { parseIp } from "../../api/machinery/ip-address.ts";
+import { byFamily } from "../../api/pod-ranges.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { isLoopback } from "../../config/api-server-config.ts";
@@ -27,12 +28,12 @@ export async function prepareSegment(
   { nodes: count = 1 }: UpOptions,
   { held: { home }, clock }: FleetContext,
 ): Promise<AsyncDisposable | undefined> {
-  const { clusterCidr } = network;
+  const { clusterCidr, ipv6 } = network;
   if (clusterCidr === undefined) return undefined;
   if (count === 1 && (await clock.external(readWantedNodes(home))).length === 0) return undefined;
   const owner = kernelOwner(home);
   await clock.external(makePrivateDirectory(home.nodesDirectory));
-  await clock.external(openSegment({ owner, clusterCidr, file: segmentFile(home) }));
+  await clock.external(openSegment({ owner, clusterCidr, clusterCidrIpv6: ipv6?.clusterCidr, file: segmentFile(home) }));
   return { [Symbol.asyncDispose]: async () => void (await clock.external(removeSegment(owner))) };
 }
 
@@ -51,9 +52,10 @@ export interface FleetParts {
 
 /** Undefined: this machine cannot have further nodes, which is reported if any were requested. */
 export async function startFleet(parts: FleetParts, options: UpOptions, context: FleetContext): Promise<NodeFleet | undefined> {
-  const { network, advertisedAddress: address, url, authority, transport } = parts;
+  const { network, url, authority, transport } = parts;
   const { held, environment, steps, clock, log, signal } = context;
   const { home } = held;
+  const address = joinAddress(parts);
   const problem = problemOf(network, address);
   if (problem !== undefined || network?.clusterCidr === undefined || address === undefined) {
     const isWanted = (options.nodes ?? 1) > 1 || (await clock.external(readWantedNodes(home))).length > 0;
@@ -62,14 +64,22 @@ export async function startFleet(parts: FleetParts, options: UpOptions, context:
   }
   const client = createClient(transport);
   const { status } = await client.get(nodes, { name: options.nodeName });
-  const machineAddress = status?.addresses?.find(({ type, address: ip }) => type === "InternalIP" && parseIp(ip)?.family === 4)?.address;
+  const internal = (status?.addresses ?? []).filter(({ type }) => type === "InternalIP").map(({ address: ip }) => ip);
+  const { ipv4: machineAddress, ipv6: machineIpv6Address } = byFamily(internal);
   const server = { address, port: Number(new URL(url).port) };
   return NodeFleet.start({
     ...{ home, nodeName: options.nodeName, count: options.nodes, clusterCidr: network.clusterCidr, client },
-    machineAddress: machineAddress ?? address,
+    clusterCidrIpv6: network.ipv6?.clusterCidr,
+    ...{ machineAddress: machineAddress ?? address, machineIpv6Address },
     joinArguments: (tokenFile) => joinArguments({ server, authority, client, networkValues: options.networkValues, tokenFile, clock }),
     ...{ environment, steps, clock, log, signal },
   });
+}
+
+/** Nodes join by IPv4, also where IPv6 is the primary family: the server listens on both addresses of the bridge (pod-access.ts). */
+function joinAddress({ network, advertisedAddress }: FleetParts): string | undefined {
+  const isBridge = advertisedAddress !== undefined && advertisedAddress === network?.ipv6?.gateway;
+  return isBridge ? network?.gateway : advertisedAddress;
 }
 
 function problemOf(network: MachineNetwork | undefined, address: string | undefined): string | undefined {

@@ -3,6 +3,7 @@
  * with the cluster's other certificates, and its configuration. Simulated nodes only have a serving certificate. Certificates are renewed
  * before they expire, or when the CA, the name or the address changes.
  */
+import { isIpv6 } from "../../api/pod-ranges.ts";
 import { joinPath, readWhole } from "../../host/files/files.ts";
 import { keyProblem } from "../../host/crypto/keys.ts";
 import { writePrivateText } from "../../host/files/private-files.ts";
@@ -40,7 +41,7 @@ export async function writeNodeFiles(options: NodeFilesOptions, nowMs: number): 
   const directory = joinPath(certificateDirectory, "kubelet");
   const client = filesOf(joinPath(directory, "kubelet-client"));
   await keep(client, { pki, nowMs, names: [], make: () => pki.makeNodeCertificate(nodeName, nowMs) });
-  const servingOptions = { path: joinPath(directory, "kubelet"), name: nodeName, addresses: [machine.nodeIp, "127.0.0.1"], pki };
+  const servingOptions = { path: joinPath(directory, "kubelet"), name: nodeName, addresses: [...machine.nodeIps, "127.0.0.1"], pki };
   const serving = await writeServingFiles(servingOptions, nowMs);
   const kubeconfig = joinPath(certificateDirectory, "kubeconfigs", "kubelet.conf");
   await writePrivateText(kubeconfig, kubeconfigText(options, client));
@@ -126,12 +127,13 @@ function kubeconfigText({ server, authority, nodeName }: NodeFilesOptions, { cer
 }
 
 function configurationText({ home, certificateDirectory, machine, clusterDns }: NodeFilesOptions, serving: PairFiles): string {
-  const { endpoint, podCidr } = machine;
+  const { endpoint, podCidrs, nodeIps } = machine;
   const configuration = {
     apiVersion: "kubelet.config.k8s.io/v1beta1",
     kind: "KubeletConfiguration",
     containerRuntimeEndpoint: endpoint,
-    ...(podCidr === undefined ? {} : { podCIDR: podCidr }),
+    ...(podCidrs.length === 0 ? {} : { podCIDR: podCidrs.join(",") }),
+    ...(nodeIps.some(isIpv6) ? { address: "::" } : {}),
     podLogsDir: joinPath(home.logDirectory, "pods"),
     cgroupRoot: machineCgroup(home),
     clusterDomain: CLUSTER_DOMAIN,

@@ -7,7 +7,6 @@
  * start; the lock of the home guarantees a single instance. On etcd there may be others, and leader election is used.
  */
 import type { Transport } from "../../api/machinery/transport.ts";
-import { parseIp } from "../../api/machinery/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { startRenewal } from "../../pki/renewal.ts";
@@ -48,7 +47,7 @@ import {
   type PodNetworkPart,
   type PreparedMachine,
 } from "../machine/prepare-machine.ts";
-import { dnsServiceIpv4 } from "../../components/api-server/serving-tls.ts";
+import { dnsServiceAddresses } from "../../components/api-server/serving-tls.ts";
 import { formatFlagArguments } from "../../cli/framework/format-flags.ts";
 import { networkComponents } from "../../components/network/all.ts";
 import { networkPolicy } from "../../components/network/network-policy.ts";
@@ -60,6 +59,8 @@ import { kernelOwner } from "../machine/container-paths.ts";
 import { stopMachinePods } from "../machine/stop-machine-pods.ts";
 import { STOP_GRACE_MS, STOP_PODS_ORDER } from "../../components/node/stop-pods-order.ts";
 import { CLUSTER_DOMAIN } from "../machine/cluster-domain.ts";
+import { dnsAddressesFor, rangesOf } from "../machine/machine-network.ts";
+import { clusterCidrsOf } from "../../api/pod-ranges.ts";
 import { createJoiningPermissions } from "../../client/create-joining-permissions.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { tryPublishClusterNetwork } from "../publish-cluster-network.ts";
@@ -110,7 +111,7 @@ export async function startProcesses(
   await asAdministrator(nodeStart, async (transport) => {
     if (firstNode !== undefined) await tryMarkControlPlane(transport, firstNode, steps);
     const { serviceClusterIpRange } = options.apiServer.api;
-    const published = { serviceClusterIpRange, clusterCidr: network?.clusterCidr, clusterDomain: CLUSTER_DOMAIN };
+    const published = { serviceClusterIpRange, network, clusterDomain: CLUSTER_DOMAIN };
     await tryPublishClusterNetwork(transport, published, steps);
   });
   const controllers = await supervise("started controllers", controllersPart(options, context, network));
@@ -154,7 +155,7 @@ async function prepareNetwork(
   if (runtime.stop !== undefined && !runtime.wasAdopted) owner.defer(runtime.stop);
   const network = owner.use(await preparePodNetwork(runtime, machineOptions(options, context)));
   await openNodeSegment(network, { options, context, owner });
-  const serving = withPodAccess(options.apiServer.serving, network.gateway);
+  const serving = withPodAccess(options.apiServer.serving, network);
   const problem = podAccessProblem(serving);
   if (problem !== undefined) context.steps.note(`  warning: ${problem}`);
   return { network, serving };
@@ -215,13 +216,11 @@ function urlOf(line: string): string {
   return LISTENING.exec(line)?.[1] ?? "";
 }
 
-function controllersPart(
-  options: UpOptions,
-  { held: { home } }: StartClusterContext,
-  { clusterCidr }: Pick<PodNetworkPart, "clusterCidr"> = {},
-): OwnOptions {
+function controllersPart(options: UpOptions, { held: { home } }: StartClusterContext, network: PodNetworkPart | undefined): OwnOptions {
   const { api, identity } = options.apiServer;
   const { serviceClusterIpRange } = api;
+  const ranges = rangesOf(network);
+  const clusterCidrs = ranges === undefined ? [] : clusterCidrsOf(ranges);
   const directory = certificateDirectory(options);
   const [certificate, key] = [joinPath(directory, "ca.crt"), joinPath(directory, "ca.key")];
   return {
@@ -239,7 +238,7 @@ function controllersPart(
         `--load-balancer-range=${options.loadBalancerRange}`,
         `--node-monitor-grace-period=${options.nodeMonitorGracePeriod}`,
         ...autoscalerArguments(options.autoscaler),
-        ...clusterIpamArguments({ clusterCidr, serviceClusterIpRange }),
+        ...clusterIpamArguments({ clusterCidrs, serviceClusterIpRange }),
         ...signing,
         `--service-account-private-key-file=${identity.serviceAccount.signingKeyFile ?? joinPath(directory, "sa.key")}`,
         ...election(options),
@@ -302,7 +301,7 @@ async function allowApiServer(
   { serving, url }: { readonly serving: ServingConfig; readonly url: string },
 ): Promise<void> {
   const address = advertisedAddress(serving);
-  if (address === undefined || parseIp(address)?.family !== 4) return;
+  if (address === undefined) return;
   await network.allowApiServer?.({ target: { address, port: Number(new URL(url).port) } });
 }
 
@@ -323,7 +322,8 @@ async function startNode(
   const machine = owner.use(await prepareMachine(runtime, network, machineOptions(options, context)));
   const directory = certificateDirectory(options);
   const pki = await pkiOf(directory, clock);
-  const clusterDns = dnsServiceIpv4(options.apiServer.api.serviceClusterIpRange);
+  const clusterDns = dnsAddressesFor(network, dnsServiceAddresses(options.apiServer.api.serviceClusterIpRange));
+  const [podDns] = clusterDns;
   // Before the kubelet: its first Pod finds Services, names and policies.
   const reported = new ReportedComponents(() => start.onChange());
   const components = await startNetwork({ machine, network, clusterDns, reported }, start);
@@ -335,7 +335,7 @@ async function startNode(
     pki,
     server: door.url,
     authority: door.authority,
-    ...(clusterDns === undefined ? {} : { clusterDns }),
+    ...(podDns === undefined ? {} : { clusterDns: podDns }),
   };
   const renew = async (): Promise<boolean> => {
     await pki.renew(clock.now());
@@ -360,7 +360,13 @@ async function startNode(
         `--network-policy-owner=${kernelOwner(home)}`,
         ...(network.bridge === undefined ? [] : [`--pod-bridge=${network.bridge}`]),
       ];
-      return [...words, ...policies, `--node-ip=${machine.nodeIp}`, `--root-dir=${home.kubeletDirectory}`, `--port=${await kubeletPort()}`];
+      return [
+        ...words,
+        ...policies,
+        `--node-ip=${machine.nodeIps.join(",")}`,
+        `--root-dir=${home.kubeletDirectory}`,
+        `--port=${await kubeletPort()}`,
+      ];
     },
   });
   const processes: ReadonlyMap<string, SupervisedProcess> = new Map([
@@ -398,7 +404,7 @@ class ReportedComponents {
 interface NodeNetworkStart {
   readonly machine: PreparedMachine;
   readonly network: PodNetworkPart;
-  readonly clusterDns: string | undefined;
+  readonly clusterDns: readonly string[];
   readonly reported: ReportedComponents;
 }
 
@@ -408,10 +414,12 @@ async function startNetwork({ machine, network, clusterDns, reported }: NodeNetw
   const { home } = context.held;
   const kernel = { owner: kernelOwner(home), namespace: ownNetworkNamespace, log: context.log };
   owner.defer(() => context.clock.external(cleanUpNetworkComponents(kernel)));
-  const { bridge, gateway, podCidr, clusterCidr, cniConfigFile } = network;
+  const { bridge, gateway, podCidr, clusterCidr, ipv6, cniConfigFile } = network;
+  const listed = (...values: readonly (string | undefined)[]) => values.filter((value) => value !== undefined).join(",") || undefined;
   const known = {
-    ...{ kubeconfig: door.kubeconfig, "node-name": options.nodeName, "node-ip": machine.nodeIp, owner: kernel.owner },
-    ...{ bridge, gateway, "pod-cidr": podCidr, "cluster-cidr": clusterCidr, "cluster-dns": clusterDns },
+    ...{ kubeconfig: door.kubeconfig, "node-name": options.nodeName, "node-ip": machine.nodeIps.join(","), owner: kernel.owner },
+    ...{ bridge, gateway: listed(gateway, ipv6?.gateway), "pod-cidr": listed(podCidr, ipv6?.podCidr) },
+    ...{ "cluster-cidr": listed(clusterCidr, ipv6?.clusterCidr), "cluster-dns": listed(...clusterDns) },
     "cni-config": cniConfigFile,
     "network-dir": home.networkDirectory,
   };

@@ -118,12 +118,9 @@ export function kubernetesServiceIpv4(serviceClusterIpRange: string): string | u
     .find((address) => !address.includes(":"));
 }
 
-/** Cluster IP of the Service kube-system/kube-dns: the tenth address, as upstream's tools choose it. Undefined: the range is too small. */
-export function dnsServiceIpv4(serviceClusterIpRange: string): string | undefined {
-  return serviceClusterIpRange
-    .split(",")
-    .flatMap((range) => serviceAddress(range, 10))
-    .find((address) => !address.includes(":"));
+/** Cluster IPs of the Service kube-system/kube-dns, one per range: the tenth address, as upstream's tools choose it. None of a range that is too small. */
+export function dnsServiceAddresses(serviceClusterIpRange: string): readonly string[] {
+  return serviceClusterIpRange.split(",").flatMap((range) => serviceAddress(range, 10));
 }
 
 /** Address of the Service "kubernetes". */

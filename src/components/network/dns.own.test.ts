@@ -31,7 +31,7 @@ async function start() {
       ...{ nodeName: "node-1", nodeIps: ["192.0.2.1"], gateway: address },
     },
     values: { "dns-plugins": [], "dns-upstreams": ["192.0.2.53"], "dns-hosts": undefined, "dns-config": undefined },
-    ...{ clusterDns: "10.96.0.10", clusterDomain: "cluster.local", directory: "/nonexistent" },
+    ...{ clusterDns: ["10.96.0.10"], clusterDomain: "cluster.local", directory: "/nonexistent" },
     transportFor: (identity, userAgent) =>
       server.server.transport({ user: { name: identity.name, groups: [...identity.groups, "system:authenticated"] }, userAgent }),
     ...{ clock: realClock, random: realRandom(), log: silentLogger },

@@ -37,21 +37,29 @@ export const dns = defineNetworkComponent({
           { host, port: DNS_PORT },
           { host, port: 0 },
         ],
-        otherAddresses: clusterDns === undefined ? [] : [clusterDns],
+        secondHost: network.ipv6?.gateway,
+        otherAddresses: clusterDns,
       }),
     );
     const metricsPort = await startDnsPages(server, starting);
     const deadlineMs = clock.monotonic() + READY_TIMEOUT_MS;
     while (!server.isReady && clock.monotonic() < deadlineMs) await clock.sleep(READY_POLL_MS);
-    if (clusterDns !== undefined) {
-      const endpoint = { instance: network.nodeName, nodeName: network.nodeName, address: host, port: server.port, metricsPort };
+    if (clusterDns.length > 0) {
+      const { second } = server;
+      const common = { instance: network.nodeName, nodeName: network.nodeName };
+      const endpoints = [
+        { ...common, address: host, port: server.port, metricsPort },
+        // The pages are on the first address only.
+        ...(second === undefined ? [] : [{ ...common, address: second.host, port: second.port }]),
+      ];
       const isReady = () => server.isReady;
-      const keeping = { transport: administrator, clusterIp: clusterDns, endpoint, isReady, clock, random, log, warn };
+      const keeping = { transport: administrator, clusterIps: clusterDns, endpoints, isReady, clock, random, log, warn };
       await starting.use(keepDnsService(keeping)).attempted;
     }
+    const listeners = [`${host}:${server.port}`, ...(server.second === undefined ? [] : [`[${server.second.host}]:${server.second.port}`])];
     const owned = starting.move();
     return {
-      description: `${clusterDns === undefined ? "" : `${clusterDns} on `}${host}:${server.port}`,
+      description: `${clusterDns.length === 0 ? "" : `${clusterDns.join(", ")} on `}${listeners.join(", ")}`,
       [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
     };
   },

@@ -5,6 +5,7 @@
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { IdentityName } from "../../api/identities.ts";
+import type { FamilyRanges } from "../../api/pod-ranges.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -24,6 +25,8 @@ export interface NodeNetwork extends KernelOwner {
   readonly nodeName: string;
   /** Addresses of the node, the first is its InternalIP. */
   readonly nodeIps: readonly string[];
+  /** Ranges and gateway of IPv6, beside those of IPv4 below. Absent: Pods have IPv4 addresses only. */
+  readonly ipv6?: Ipv6Network | undefined;
   /** The bridge of its Pods. Absent: the container runtime's network is not managed by k8ts. */
   readonly bridge?: string | undefined;
   /** The node's address on the bridge: reachable from all Pods of the cluster. */
@@ -35,12 +38,18 @@ export interface NodeNetwork extends KernelOwner {
   readonly cniConfigFile?: string | undefined;
 }
 
+/** The IPv6 part of a dual-stack Pod network. */
+export interface Ipv6Network extends FamilyRanges {
+  /** The node's address on the bridge. */
+  readonly gateway: string;
+}
+
 export interface NetworkContext<Flags extends FlagSet = FlagSet> {
   readonly network: NodeNetwork;
   /** Values of the component's flags. */
   readonly values: FlagValues<Flags>;
-  /** Cluster IP of the Service kube-system/kube-dns. Absent: the range of cluster IPs has no IPv4 address for it. */
-  readonly clusterDns?: string;
+  /** Cluster IPs of the Service kube-system/kube-dns, one per family of Pods. Empty: the range of cluster IPs has no address for it. */
+  readonly clusterDns: readonly string[];
   readonly clusterDomain: string;
   transportFor(identity: IdentityName, userAgent: string): Transport;
   /** For files of the component. Created on demand. */

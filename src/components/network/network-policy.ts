@@ -19,10 +19,11 @@ export const networkPolicy = defineNetworkComponent({
   flags: {},
 
   async start({ network, transportFor, clock, random, log, signal }) {
-    const { namespace, owner, nodeName, podCidr, bridge } = network;
+    const { namespace, owner, nodeName, bridge } = network;
+    const podCidrs = [network.podCidr, network.ipv6?.podCidr].flatMap((cidr) => cidr ?? []);
     const mode = await clock.external(chooseEnforcer(namespace));
-    const rules = mode.open({ owner, namespace, podCidr, bridge });
-    const onBridge = bridge === undefined ? undefined : enforceOnBridge(rules, { owner, namespace, bridge, podCidr });
+    const rules = mode.open({ owner, namespace, podCidrs, bridge });
+    const onBridge = bridge === undefined ? undefined : enforceOnBridge(rules, { owner, namespace, bridge, podCidrs });
     const transport = transportFor(nodeIdentity(nodeName), AGENT);
     await using starting = new Disposables();
     const options = { nodeName, enforcer: onBridge ?? rules, transport, clock, random, log };

@@ -69,12 +69,13 @@ function nothing(description: string) {
   return { description, [Symbol.asyncDispose]: () => Promise.resolve() };
 }
 
-/** IPv4 only, as the bridge's addresses. */
-function managed({ bridge, gateway, podCidr, clusterCidr, nodeIps }: NodeNetwork) {
+/** Nodes reach each other by IPv4. */
+function managed({ bridge, gateway, podCidr, clusterCidr, ipv6, nodeIps }: NodeNetwork) {
   const address = nodeIps.find((ip) => parseIp(ip)?.family === 4);
   if (bridge === undefined || gateway === undefined || podCidr === undefined || clusterCidr === undefined || address === undefined)
     return undefined;
-  return { bridge, gateway, podCidr, clusterCidr, address };
+  const ipv6Address = nodeIps.find((ip) => parseIp(ip)?.family === 6);
+  return { bridge, gateway, podCidr, clusterCidr, address, ipv6: ipv6 === undefined ? undefined : { ...ipv6, address: ipv6Address } };
 }
 
 /** Pods that are started from now on have it. The container runtime watches the file. */

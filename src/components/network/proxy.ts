@@ -102,12 +102,12 @@ export async function startNodeProxy(options: NodeProxyOptions): Promise<Running
   return { description: proxy.description, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-function settingsOf({ nodeIps, podCidr, clusterCidr }: NodeNetwork, ranges: readonly string[]) {
-  const pods = clusterCidr ?? podCidr;
+function settingsOf({ nodeIps, podCidr, clusterCidr, ipv6 }: NodeNetwork, ranges: readonly string[]) {
+  const podCidrs = [clusterCidr ?? podCidr, ipv6?.clusterCidr].flatMap((cidr) => cidr ?? []);
   const own = nodeIps.map((address) => `${address}/${parseIp(address)?.family === 6 ? 128 : 32}`);
   const nodePortAddresses =
     ranges.length === 0 ? ALL_ADDRESSES : [...new Set(ranges.flatMap((range) => (range === PRIMARY ? own : range)))];
-  return { nodePortAddresses, podCidrs: pods === undefined ? [] : [pods], nodeIps };
+  return { nodePortAddresses, podCidrs, nodeIps };
 }
 
 type Address = NonNullable<ReturnType<typeof parseHttpAddress>>;

@@ -14,7 +14,7 @@ function start(components: readonly NetworkComponent[], scope: NetworkComponent[
     scope,
     network: { owner: "a1", namespace, log: silentLogger, nodeName: "node", nodeIps: ["192.0.2.1"] },
     values: {},
-    clusterDomain: "cluster.local",
+    ...{ clusterDns: [], clusterDomain: "cluster.local" },
     transportFor: () => {
       throw new Error("no component of these tests connects");
     },

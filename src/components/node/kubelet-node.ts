@@ -3,6 +3,7 @@
  * certificate, the enforcement of network policies if it is requested, and the kubelet. Disposing of it keeps containers and network, like upstream: the next start takes them over.
  */
 import type { JsonObject } from "../../api/machinery/object.ts";
+import { byFamily, gatewayOf } from "../../api/pod-ranges.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -67,9 +68,18 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
   const nodeIps = values["node-ip"].length > 0 ? values["node-ip"] : [reachableAddress() ?? "127.0.0.1"];
   const cgroupRoot = values["cgroup-root"];
   const metrics = new KubeletMetrics();
-  const runtime = starting.use(await openCriRuntime({ endpoint, owner: runtimeOwner(cgroupRoot), clock, log, observer: metrics }));
+  const runtime = starting.use(
+    await openCriRuntime({
+      endpoint,
+      owner: runtimeOwner(cgroupRoot),
+      clock,
+      log,
+      observer: metrics,
+      isIpv6First: nodeIps[0]?.includes(":") === true,
+    }),
+  );
   const transport = starting.use(httpsTransport(connection, { clock, log, userAgent: "kubelet" }));
-  const podCidr = values["pod-cidr"];
+  const podCidrs = values["pod-cidr"]?.split(",") ?? [];
   const random = realRandom();
   // Before the first Pod.
   const network = await startPolicies(options, { nodeIps, transport, random });
@@ -93,7 +103,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
       rootDirectory: absolutePath(values["root-dir"]),
       podLogDirectory: absolutePath(values["pod-logs-dir"]),
       podsMax: values["max-pods"],
-      ...(podCidr === undefined ? {} : { podCidrs: [podCidr] }),
+      ...(podCidrs.length === 0 ? {} : { podCidrs }),
       clusterDns: values["cluster-dns"],
       clusterDomain: values["cluster-domain"] ?? "",
       labels: pairsOf(values["node-labels"]),
@@ -138,9 +148,11 @@ async function startPolicies(
     components: [networkPolicy],
     network: {
       ...{ owner, namespace: ownNetworkNamespace, log, nodeName: kubeletNodeName(values), nodeIps },
-      ...{ podCidr: values["pod-cidr"], bridge: values["pod-bridge"] },
+      ...familiesOf(values["pod-cidr"]),
+      bridge: values["pod-bridge"],
     },
     values: {},
+    clusterDns: [],
     clusterDomain: values["cluster-domain"] ?? "",
     transportFor: () => transport,
     directory: joinPath(absolutePath(values["root-dir"]), "network"),
@@ -186,14 +198,24 @@ async function queryRuntime(endpoint: string, clock: Clock): Promise<KubeletRunt
 
 /** A runtime with a configuration keeps it, even if it has not loaded it yet. */
 async function ensureNetwork(endpoint: string, values: KubeletFlagValues, clock: Clock): Promise<void> {
-  const podCidr = values["pod-cidr"];
+  const { podCidr, ipv6, isIpv6First } = familiesOf(values["pod-cidr"]);
   if (podCidr === undefined) return;
   const { networkTrouble, cniConfigDirectory: configDirectory } = await askSettings(endpoint, clock);
   if (networkTrouble === undefined || configDirectory === undefined) return;
   if ((await namesIn(configDirectory)).some((name) => /\.(conf|conflist|json)$/.test(name))) return;
   const directory = absolutePath(values["root-dir"]);
   const bridge = bridgeName({ name: kubeletNodeName(values), directory });
-  await prepareNetwork({ bridge, podCidr, configDirectory, addressDirectory: joinPath(directory, "addresses") });
+  await prepareNetwork({ bridge, podCidr, ipv6, isIpv6First, configDirectory, addressDirectory: joinPath(directory, "addresses") });
+}
+
+/** Of a value of --pod-cidr. The ranges of other nodes are not known. */
+function familiesOf(text = "") {
+  const { ipv4: podCidr, ipv6, isIpv6First } = byFamily(text === "" ? [] : text.split(","));
+  return {
+    podCidr,
+    ipv6: ipv6 === undefined ? undefined : { podCidr: ipv6, clusterCidr: ipv6, gateway: gatewayOf(ipv6) },
+    isIpv6First,
+  };
 }
 
 async function servingCertificate(values: KubeletFlagValues, names: readonly string[], nowMs: number): Promise<CertificateWithKey> {

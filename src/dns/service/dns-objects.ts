@@ -3,7 +3,7 @@
  * per server; and the permissions of a server, which are CoreDNS'. Pure.
  */
 import type { ClusterRole, ClusterRoleBinding } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
-import type { Service, ServiceAccount } from "../../api/generated/core/v1.ts";
+import type { Service, ServiceAccount, ServiceSpec } from "../../api/generated/core/v1.ts";
 import type { EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
 import { serviceAccountIdentity } from "../../api/identities.ts";
 import type { Draft } from "../../client/client.ts";
@@ -49,7 +49,7 @@ export const DNS_PORT = 53;
 export const METRICS_PORT = 9153;
 
 /** Without a selector: its endpoints are the slices of the servers. */
-export function dnsService(clusterIp: string): Draft<Service> {
+export function dnsService(clusterIps: readonly string[]): Draft<Service> {
   return {
     apiVersion: "v1",
     kind: "Service",
@@ -59,10 +59,8 @@ export function dnsService(clusterIp: string): Draft<Service> {
       annotations: { "prometheus.io/port": String(METRICS_PORT), "prometheus.io/scrape": "true" },
     },
     spec: {
-      clusterIP: clusterIp,
-      clusterIPs: [clusterIp],
-      ipFamilies: ["IPv4"],
-      ipFamilyPolicy: "SingleStack",
+      ...(clusterIps[0] === undefined ? {} : { clusterIP: clusterIps[0] }),
+      ...addressFields(clusterIps),
       ports: [
         { name: "dns", protocol: "UDP", port: DNS_PORT, targetPort: DNS_PORT },
         { name: "dns-tcp", protocol: "TCP", port: DNS_PORT, targetPort: DNS_PORT },
@@ -70,6 +68,24 @@ export function dnsService(clusterIp: string): Draft<Service> {
       ],
     },
   };
+}
+
+/** Of the Service, one address per family. */
+export function addressFields(clusterIps: readonly string[]): Pick<ServiceSpec, "clusterIPs" | "ipFamilies" | "ipFamilyPolicy"> {
+  return {
+    clusterIPs: clusterIps,
+    ipFamilies: clusterIps.map(familyOf),
+    ipFamilyPolicy: clusterIps.length > 1 ? "RequireDualStack" : "SingleStack",
+  };
+}
+
+function familyOf(address: string): "IPv4" | "IPv6" {
+  return address.includes(":") ? "IPv6" : "IPv4";
+}
+
+/** Names of a server's slices, one per family. */
+export function dnsSliceName(service: string, { instance, address }: Pick<DnsEndpoint, "instance" | "address">): string {
+  return familyOf(address) === "IPv4" ? `${service}-${instance}` : `${service}-${instance}-ipv6`;
 }
 
 /** A DNS server that runs. */
@@ -87,17 +103,17 @@ export interface DnsEndpoint {
 
 /** Owned by the Service: deleted with it. */
 export function dnsSlice(endpoint: DnsEndpoint, service: Service): Draft<EndpointSlice> {
-  const { instance, nodeName, address, port, metricsPort, isReady } = endpoint;
+  const { nodeName, address, port, metricsPort, isReady } = endpoint;
   const { name, uid = "" } = service.metadata;
   return {
     apiVersion: "discovery.k8s.io/v1",
     kind: "EndpointSlice",
     metadata: {
-      ...{ namespace: NAMESPACE, name: `${name}-${instance}` },
+      ...{ namespace: NAMESPACE, name: dnsSliceName(name, endpoint) },
       labels: { [SERVICE_NAME_LABEL]: name, [MANAGED_BY_LABEL]: MANAGER },
       ownerReferences: [{ apiVersion: "v1", kind: "Service", name, uid, controller: true, blockOwnerDeletion: true }],
     },
-    addressType: address.includes(":") ? "IPv6" : "IPv4",
+    addressType: familyOf(address),
     endpoints: [{ addresses: [address], conditions: { ready: isReady, serving: isReady, terminating: false }, nodeName }],
     ports: [
       { name: "dns", protocol: "UDP", port },

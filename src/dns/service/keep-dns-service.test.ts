@@ -5,18 +5,24 @@ import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts"
 import { clusterRoles } from "../../api/rbac.authorization.k8s.io/v1/cluster-role.ts";
 import { silentLogger } from "../../base/logger.ts";
 import { seededRandom } from "../../base/random.ts";
-import { given, type Given } from "../../testing/given.ts";
+import { given, givenWith, type Given } from "../../testing/given.ts";
 import { createDnsIdentity, keepDnsService } from "./keep-dns-service.ts";
 
 const KEY = { namespace: "kube-system", name: "kube-dns" };
 const SLICE = { namespace: "kube-system", name: "kube-dns-node-1" };
 
-async function keep(cluster: Given, { node = "node-1", address = "10.244.0.1", isReady = (): boolean => true } = {}) {
+async function keep(
+  cluster: Given,
+  { node = "node-1", address = "10.244.0.1", isReady = (): boolean => true, clusterIps = ["10.96.0.10"], second = "" } = {},
+) {
   const warnings: string[] = [];
   const kept = keepDnsService({
     transport: cluster.server.transport(),
-    clusterIp: "10.96.0.10",
-    endpoint: { instance: node, nodeName: node, address, port: 53, metricsPort: 9153 },
+    clusterIps,
+    endpoints: [
+      { instance: node, nodeName: node, address, port: 53, metricsPort: 9153 },
+      ...(second === "" ? [] : [{ instance: node, nodeName: node, address: second, port: 53 }]),
+    ],
     isReady,
     ...{ clock: cluster.clock, random: seededRandom(1), log: silentLogger },
     warn: (message) => void warnings.push(message),
@@ -106,4 +112,20 @@ test("the identity of the server is created once, and an administrator's changes
   );
   await createDnsIdentity(transport);
   equal((await cluster.client.get(clusterRoles, { name: "system:coredns" })).metadata.labels?.["changed"], "yes");
+});
+
+test("a dual-stack cluster has an address and an EndpointSlice per family, also if it was single-stack before", async () => {
+  await using cluster = await givenWith({ config: { serviceClusterIpRange: "10.96.0.0/12,fd00:10:96::/112" } });
+  {
+    await using _kept = await keep(cluster);
+  }
+  const both = ["10.96.0.10", "fd00:10:96::a"];
+  await using _kept = await keep(cluster, { clusterIps: both, second: "fd00:10:244::1" });
+  const { spec } = await cluster.client.get(services, KEY);
+  deepEqual([spec?.clusterIPs, spec?.ipFamilies, spec?.ipFamilyPolicy], [both, ["IPv4", "IPv6"], "RequireDualStack"]);
+  const slices = await cluster.list(endpointSlices, "kube-system");
+  deepEqual(
+    slices.map(({ metadata, addressType, endpoints }) => `${metadata.name} ${addressType} ${endpoints?.[0]?.addresses[0]}`).toSorted(),
+    ["kube-dns-node-1 IPv4 10.244.0.1", "kube-dns-node-1-ipv6 IPv6 fd00:10:244::1"],
+  );
 });

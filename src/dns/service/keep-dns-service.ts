@@ -23,6 +23,7 @@ import type { Client, Draft, ResourceKind } from "../../client/client.ts";
 import { createInformers } from "../../client/informer/informers.ts";
 import { createClient } from "../../client/rest-client.ts";
 import {
+  addressFields,
   dnsAccount,
   dnsRole,
   dnsRoleBinding,
@@ -61,8 +62,10 @@ async function createIfMissing<T extends KubeObject>(client: Client, kind: Resou
 export interface KeepDnsServiceOptions {
   /** May create and update Services and EndpointSlices of kube-system. */
   readonly transport: Transport;
-  readonly clusterIp: string;
-  readonly endpoint: Omit<DnsEndpoint, "isReady">;
+  /** One per family. */
+  readonly clusterIps: readonly string[];
+  /** The server's address of each family. */
+  readonly endpoints: readonly Omit<DnsEndpoint, "isReady">[];
   /** Whether the server can answer; once it can, it stays so. Until then the EndpointSlice says that it is not ready. */
   isReady(): boolean;
   readonly clock: Clock;
@@ -135,22 +138,33 @@ async function untilReady({ isReady, clock }: KeepDnsServiceOptions, signal: Abo
   while (!isReady() && !signal.aborted) await clock.sleep(READY_POLL_MS, signal).catch(() => undefined);
 }
 
-async function reconcile(client: Client, { clusterIp, endpoint, log, warn }: KeepDnsServiceOptions, isReady: boolean): Promise<void> {
-  const service = (await find(client, services, DNS_SERVICE_KEY)) ?? (await client.create(services, dnsService(clusterIp)));
-  const draft = dnsSlice({ ...endpoint, isReady }, service);
-  const key = { namespace: DNS_SERVICE_KEY.namespace, name: draft.metadata.name ?? "" };
-  const slice = await find(client, endpointSlices, key);
-  if (isForeign(service)) {
-    if (slice === undefined) return;
-    log.warn("The Service kube-system/kube-dns has a selector: another DNS server is used");
-    warn("The Service kube-system/kube-dns has a selector: its Pods answer DNS queries");
-    await client.delete(endpointSlices, key);
-    return;
+async function reconcile(client: Client, options: KeepDnsServiceOptions, isReady: boolean): Promise<void> {
+  const { clusterIps, endpoints, log, warn } = options;
+  const found = await find(client, services, DNS_SERVICE_KEY);
+  const service = found ?? (await client.create(services, dnsService(clusterIps)));
+  const isOthers = isForeign(service);
+  if (!isOthers) await correctAddresses(client, service, clusterIps);
+  for (const endpoint of endpoints) {
+    const draft = dnsSlice({ ...endpoint, isReady }, service);
+    const key = { namespace: DNS_SERVICE_KEY.namespace, name: draft.metadata.name ?? "" };
+    const slice = await find(client, endpointSlices, key);
+    if (isOthers) {
+      if (slice === undefined) continue;
+      log.warn("The Service kube-system/kube-dns has a selector: another DNS server is used");
+      warn("The Service kube-system/kube-dns has a selector: its Pods answer DNS queries");
+      await client.delete(endpointSlices, key);
+    } else if (slice === undefined) await client.create(endpointSlices, draft);
+    else if (!isSame(slice, draft))
+      await client.update(endpointSlices, { ...slice, ...draft, metadata: { ...slice.metadata, ...draft.metadata } });
   }
-  if (service.spec?.clusterIP !== clusterIp) throw wrongAddress(service, clusterIp);
-  if (slice === undefined) await client.create(endpointSlices, draft);
-  else if (!isSame(slice, draft))
-    await client.update(endpointSlices, { ...slice, ...draft, metadata: { ...slice.metadata, ...draft.metadata } });
+}
+
+/** The first address cannot be changed; one of a second family is added to a Service of a cluster that had one. */
+async function correctAddresses(client: Client, service: Service, clusterIps: readonly string[]): Promise<void> {
+  const [primary = "", secondary] = clusterIps;
+  if (service.spec?.clusterIP !== primary) throw wrongAddress(service, primary);
+  if (secondary === undefined || service.spec.clusterIPs?.includes(secondary)) return;
+  await client.patch(services, DNS_SERVICE_KEY, { type: "merge", value: { spec: addressFields(clusterIps) } });
 }
 
 function wrongAddress({ spec }: Service, clusterIp: string): Error {

@@ -11,6 +11,12 @@ export function reachableAddress(): string | undefined {
   return (outside.find(({ family }) => family === "IPv4") ?? outside[0])?.address;
 }
 
+/** An IPv6 address of the link that has this IPv4 address, at which other machines may reach it. Undefined if it has none. */
+export function ipv6AddressBeside(address: string): string | undefined {
+  const link = Object.values(networkInterfaces()).find((found) => found?.some((one) => one.address === address));
+  return link?.find((one) => one.family === "IPv6" && !LINK_LOCAL.test(one.address))?.address;
+}
+
 /** All addresses of this machine, loopback included; those of a link only are left out. */
 export function localAddresses(): readonly string[] {
   const addresses = Object.values(networkInterfaces()).flatMap((found) => found ?? []);

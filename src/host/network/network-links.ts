@@ -28,25 +28,29 @@ export async function bridgePorts(bridge: string): Promise<readonly string[]> {
 }
 
 /**
- * Creates the bridge if it is missing, brings it up, and makes `address` ("10.244.0.1/24") its only IPv4 address. Its MAC address is pinned:
- * otherwise the bridge takes that of its lowest port, which changes as Pods come and go and makes their ARP entries stale.
+ * Creates the bridge if it is missing, brings it up, and makes `addresses` ("10.244.0.1/24", "fd00:10:244::1/64") its only ones, apart from
+ * those of the link. Its MAC address is pinned: otherwise the bridge takes that of its lowest port, which changes as Pods come and go and
+ * makes their ARP entries stale.
  */
-export async function ensureBridge(bridge: string, address: string): Promise<void> {
+export async function ensureBridge(bridge: string, ...addresses: readonly string[]): Promise<void> {
   const ip = (...words: readonly string[]) => runProgram({ command: "ip", arguments: words });
   if (!(await linkExists(bridge))) await ip("link", "add", "name", bridge, "type", "bridge");
   const [shown = ""] = await ipLines("-oneline", "link", "show", "dev", bridge);
   const mac = / link\/ether (\S+)/.exec(shown)?.[1];
   if (mac !== undefined) await ip("link", "set", "dev", bridge, "address", mac);
   const present = await bridgeAddresses(bridge);
-  for (const other of present) if (other !== address) await ip("address", "delete", other, "dev", bridge);
-  if (!present.includes(address)) await ip("address", "add", address, "dev", bridge);
+  for (const other of present) if (!addresses.includes(other)) await ip("address", "delete", other, "dev", bridge);
+  // Duplicate address detection waits for a port, and until then no server can listen on the address.
+  const detection = (address: string): readonly string[] => (address.includes(":") ? ["nodad"] : []);
+  for (const address of addresses)
+    if (!present.includes(address)) await ip("address", "add", address, "dev", bridge, ...detection(address));
   await ip("link", "set", "dev", bridge, "up");
 }
 
 /** With their prefix: "10.244.0.1/24". */
 async function bridgeAddresses(link: string): Promise<readonly string[]> {
-  const lines = await ipLines("-4", "-oneline", "address", "show", "dev", link);
-  return lines.flatMap((line) => / inet (\S+)/.exec(line)?.[1] ?? []);
+  const lines = await ipLines("-oneline", "address", "show", "dev", link, "scope", "global");
+  return lines.flatMap((line) => / inet6? (\S+)/.exec(line)?.[1] ?? []);
 }
 
 /** Output of `ip`; what it printed before it failed, if it did. */
@@ -118,15 +122,45 @@ export async function setSwitch(name: string, value: string): Promise<void> {
 }
 
 /** Waits for the xtables lock. Rejects with the program's message. */
-export async function iptables(...programArguments: readonly string[]): Promise<readonly string[]> {
+export function iptables(...programArguments: readonly string[]): Promise<readonly string[]> {
+  return xtables(4, ...programArguments);
+}
+
+const XTABLES = { 4: "iptables", 6: "ip6tables" } as const;
+
+/** `iptables`, or `ip6tables` for the rules of IPv6. */
+export async function xtables(family: 4 | 6, ...programArguments: readonly string[]): Promise<readonly string[]> {
+  const command = XTABLES[family];
   const lines: string[] = [];
   // The rules of a machine can exceed the output that is kept of a program by default.
-  const program = await startProgram({
-    command: "iptables",
-    arguments: ["--wait", ...programArguments],
-    onLine: (line) => lines.push(line),
-  });
+  const program = await startProgram({ command, arguments: ["--wait", ...programArguments], onLine: (line) => lines.push(line) });
   const { code } = await program.exited;
-  if (code !== 0) throw new Error(`Cannot run iptables ${programArguments.join(" ")}: ${lines.join("\n")}`);
+  if (code !== 0) throw new Error(`Cannot run ${command} ${programArguments.join(" ")}: ${lines.join("\n")}`);
   return lines;
+}
+
+/** Rules of a table; none for IPv6 on a machine without it. */
+export async function listRules(family: 4 | 6, table: string): Promise<readonly string[]> {
+  if (family === 6 && !(await hasIpv6())) return [];
+  return xtables(family, "-t", table, "-S");
+}
+
+/** True if the kernel has IPv6 and it is not disabled. */
+export async function hasIpv6(): Promise<boolean> {
+  return (await readSwitch("net/ipv6/conf/all/disable_ipv6")) === "0";
+}
+
+/** Destinations of the routing table of IPv6. */
+export async function ipv6Routes(): Promise<readonly Route[]> {
+  return parseIpv6Routes(await readFile("/proc/net/ipv6_route", "utf8").catch(() => ""));
+}
+
+/** The lines of /proc/net/ipv6_route: destination, prefix length, source and its length, gateway, metric, three counters, link; hexadecimal. */
+export function parseIpv6Routes(table: string): readonly Route[] {
+  return table.split("\n").flatMap((line) => {
+    const [destination, bits, , , , metric, , , , link] = line.trim().split(/\s+/);
+    if (destination === undefined || bits === undefined || metric === undefined || link === undefined) return [];
+    const groups = destination.match(/..../g) ?? [];
+    return [{ link, destination: `${groups.join(":")}/${Number.parseInt(bits, 16)}`, metric: Number.parseInt(metric, 16) }];
+  });
 }

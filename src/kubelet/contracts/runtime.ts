@@ -92,7 +92,7 @@ export interface SandboxStatus {
   /** "not-ready": stopped, or its network is lost. */
   readonly state: "ready" | "not-ready";
   readonly createdAtMs: number;
-  /** Empty for Pods with hostNetwork. */
+  /** That of the node's primary family first. Empty for Pods with hostNetwork. */
   readonly ips: readonly string[];
   /** Newest attempt of each name first. */
   readonly containers: readonly RuntimeContainer[];

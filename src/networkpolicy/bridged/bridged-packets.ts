@@ -9,7 +9,8 @@ export interface BridgeContext {
   readonly namespace: NetworkNamespace;
   /** The bridge of the node's Pods. */
   readonly bridge: string;
-  readonly podCidr?: string | undefined;
+  /** Ranges of this node's Pods, at most one per family. */
+  readonly podCidrs: readonly string[];
 }
 
 /** One way. Its methods are called one at a time. */

@@ -5,7 +5,7 @@ import type { PolicyModel } from "../model.ts";
 import type { BridgedPacketsWay } from "./bridged-packets.ts";
 import { enforceOnBridge } from "./enforce-on-bridge.ts";
 
-const CONTEXT = { owner: "a1", bridge: "br0", namespace: { name: "test", run: async () => "" } };
+const CONTEXT = { owner: "a1", podCidrs: [], bridge: "br0", namespace: { name: "test", run: async () => "" } };
 const MODEL: PolicyModel = { hasPolicies: false, localAddresses: [], isolated: new Map(), policies: new Map(), addressSets: new Map() };
 
 function recorded(happened: string[]): Enforcer {

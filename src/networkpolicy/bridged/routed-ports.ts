@@ -18,11 +18,13 @@ echo 0 > /proc/sys/net/ipv4/neigh/${bridge}/proxy_delay
 
 export const routedPorts: BridgedPacketsWay = {
   name: "routing between ports",
-  open({ owner, namespace, bridge, podCidr }) {
+  open({ owner, namespace, bridge, podCidrs }) {
     const writer = new NftWriter(namespace);
     return {
       async ensure() {
-        if (podCidr === undefined || podCidr.includes(":")) throw new Error("it needs an IPv4 range of Pod addresses");
+        const [podCidr, ...others] = podCidrs;
+        // Neighbour discovery has no counterpart of proxy_arp_pvlan.
+        if (podCidr === undefined || others.length > 0 || podCidr.includes(":")) throw new Error("it is possible with IPv4 Pods only");
         // Answers first: Pods would not find each other without.
         await namespace.run("sh", ["-es"], sysctls(bridge));
         await writer.apply(portsTable(owner, podCidr));

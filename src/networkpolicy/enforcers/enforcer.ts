@@ -9,8 +9,8 @@ export interface EnforcerContext {
   /** Prefix of everything in the kernel: lower-case letters and digits, at most 6. */
   readonly owner: string;
   readonly namespace: NetworkNamespace;
-  /** Range of this node's Pods: while policies exist, addresses in it that belong to no known Pod are blocked. Absent: none are. */
-  readonly podCidr?: string | undefined;
+  /** Ranges of this node's Pods, at most one per family: while policies exist, addresses in them that belong to no known Pod are blocked. */
+  readonly podCidrs: readonly string[];
   /** The bridge of this node's Pods: while policies exist, link-local addresses, which no policy can name, are blocked between them. */
   readonly bridge?: string | undefined;
 }

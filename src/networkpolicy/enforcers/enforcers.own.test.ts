@@ -263,7 +263,7 @@ for (const variant of variants) {
 function opened({ mode, way }: Variant, { nodes }: MatrixTopology): ReadonlyMap<string, Enforcer> {
   return new Map(
     [...nodes].map(([node, namespace]) => {
-      const context = { owner: OWNER, namespace, podCidr: POD_CIDRS[node], bridge: "br0" };
+      const context = { owner: OWNER, namespace, podCidrs: [POD_CIDRS[node] ?? ""], bridge: "br0" };
       return [node, enforceOnBridge(mode.open(context), context, [way])];
     }),
   );

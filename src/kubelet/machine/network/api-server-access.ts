@@ -3,19 +3,22 @@
  * carries the bridge's name and is removed with the network (bridge-network.ts). Not here: the translation of the cluster IP of the Service
  * "kubernetes", whose endpoint this address is; that is the service proxy's.
  */
-import { addRules, commentMatch, listedRule, ownRules, type OwnRule } from "./bridge-network.ts";
+import { isIpv6 } from "../../../api/pod-ranges.ts";
+import { addRules, commentMatch, hostRange, listedRule, ownRules, type OwnRule } from "./bridge-network.ts";
 
 export interface ApiServerAccess {
   readonly bridge: string;
-  /** Address of the API server, IPv4. */
+  /** Address of the API server. */
   readonly target: { readonly address: string; readonly port: number };
 }
 
 export async function allowApiServerAccess(access: ApiServerAccess): Promise<void> {
-  await addRules([apiServerRule(access)], await ownRules(access.bridge));
+  const rule = apiServerRule(access);
+  await addRules([rule], await ownRules(access.bridge, [rule.family]));
 }
 
 export function apiServerRule({ bridge, target: { address, port } }: ApiServerAccess): OwnRule {
-  const toServer = ["-d", `${address}/32`, "-i", bridge, "-p", "tcp", "-m", "tcp", "--dport", String(port)];
-  return listedRule({ table: "filter", chain: "INPUT", rule: [...toServer, ...commentMatch(bridge), "-j", "ACCEPT"] });
+  const family = isIpv6(address) ? 6 : 4;
+  const toServer = ["-d", hostRange(address), "-i", bridge, "-p", "tcp", "-m", "tcp", "--dport", String(port)];
+  return listedRule({ family, table: "filter", chain: "INPUT", rule: [...toServer, ...commentMatch(bridge), "-j", "ACCEPT"] });
 }

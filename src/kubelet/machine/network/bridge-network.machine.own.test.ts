@@ -9,6 +9,7 @@ import { iptables, linkExists } from "../../../host/network/network-links.ts";
 import { startTestContainerd, type TestContainerd } from "../../../testing/servers/containerd-server.ts";
 import { runCriPod, type CriPod } from "../../../testing/fixtures/cri-pod.ts";
 import { needs } from "../../../testing/needs.ts";
+import { gatewayOf } from "../../../api/pod-ranges.ts";
 import { choosePodCidr } from "./pod-cidr.ts";
 import { networkLeftovers, prepareNetwork, removeNetwork } from "./bridge-network.ts";
 
@@ -178,7 +179,7 @@ test("two clusters choose different podCIDRs, keep them, and choose others once 
     await prepareNetwork({ ...one, podCidr: first.podCidr });
     const second = await choosePodCidr({ file: `${directory}/two`, bridge: two.bridge });
 
-    match(first.gateway, /^10\.\d+\.0\.1$/);
+    match(gatewayOf(first.podCidr), /^10\.\d+\.0\.1$/);
     ok(second.podCidr !== first.podCidr);
     deepEqual(await choosePodCidr({ file: `${directory}/one`, bridge: one.bridge }), first);
     await prepareNetwork({ ...two, podCidr: second.podCidr });

@@ -155,3 +155,29 @@ test("mounts are parsed from the kernel's table with its octal escapes", () => {
     { path: "/run/a b/cni-1", fileSystem: "nsfs" },
   ]);
 });
+
+test("a dual-stack network has a range, a default route and rules per family, the primary family first", () => {
+  const ipv6 = { podCidr: "fd00:10:1:2::/64", clusterCidr: "fd00:10:1::/56" };
+  const network = { bridge: "k8-x", podCidr: "10.1.2.0/24", clusterCidr: "10.1.0.0/16", ipv6 };
+  const { plugins } = JSON.parse(cniConfiguration({ ...network, isIpv6First: true, addressDirectory: "/data" })) as {
+    plugins: readonly { readonly ipam?: { readonly ranges: unknown; readonly routes: unknown } }[];
+  };
+  deepEqual(
+    [plugins[0]?.ipam?.ranges, plugins[0]?.ipam?.routes],
+    [
+      [[{ subnet: "fd00:10:1:2::/64" }], [{ subnet: "10.1.2.0/24" }]],
+      [{ dst: "::/0" }, { dst: "0.0.0.0/0" }],
+    ],
+  );
+  deepEqual(
+    rulesOf(network)
+      .filter(({ family }) => family === 6)
+      .map(({ table, listed }) => `${table} ${listed}`),
+    [
+      "nat -A POSTROUTING -s fd00:10:1:2::/64 ! -d fd00:10:1::/56 ! -o k8-x -m comment --comment k8ts:k8-x -j MASQUERADE",
+      "filter -A FORWARD -i k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
+      "filter -A FORWARD -o k8-x -m comment --comment k8ts:k8-x -j ACCEPT",
+      "filter -A INPUT -d fd00:10:1:2::1/128 ! -i k8-x -m addrtype ! --src-type LOCAL -m comment --comment k8ts:k8-x -j DROP",
+    ],
+  );
+});

@@ -5,10 +5,12 @@
  */
 import { fileExists, joinPath, makePrivateDirectory, removeFile } from "../../../host/files/files.ts";
 import { sha256 } from "../../../host/crypto/hash.ts";
-import { bridgePorts, deleteLink, ensureBridge, iptables, linkExists, readSwitch, setSwitch } from "../../../host/network/network-links.ts";
+import { bridgePorts, deleteLink, ensureBridge, linkExists, listRules, xtables } from "../../../host/network/network-links.ts";
 import { writePrivateText } from "../../../host/files/private-files.ts";
 import { removeTree } from "../../../host/files/shared-directory.ts";
+import { gatewayOf, isIpv6, type FamilyRanges } from "../../../api/pod-ranges.ts";
 import { hexOf } from "../images/oci-image.ts";
+import { allowForwarding } from "./ip-forwarding.ts";
 import { cniConfiguration, cniFileName, type PodNetwork } from "./cni-configuration.ts";
 import { deletionOf, wordsOf } from "./rule-arguments.ts";
 
@@ -34,48 +36,34 @@ const BRIDGE_NAME = new RegExp(`^${BRIDGE_PREFIX}[a-z0-9]{0,${BRIDGE_NAME_CHARAC
 
 /** Creates everything that the first Pod needs. Resolves with the path of the CNI configuration. */
 export async function prepareNetwork(network: PodNetwork & { readonly configDirectory: string }): Promise<{ readonly configFile: string }> {
-  await allowForwarding();
+  const { podCidr, ipv6 } = network;
+  const families = ipv6 === undefined ? ([4] as const) : ([4, 6] as const);
+  for (const family of families) await allowForwarding(family);
   const wanted = rulesOf(network);
-  const present = await ownRules(network.bridge);
-  for (const { table, rule } of present) {
-    if (!wanted.some((one) => one.table === table && one.listed === wordsOf(rule).join(" "))) await deleteRule(table, rule);
-  }
+  const present = await ownRules(network.bridge, families);
+  for (const rule of present) if (!wanted.some((one) => isSameRule(one, rule))) await deleteRule(rule);
   await addRules(wanted, present);
-  // After the rules: its address is closed to other networks from the start.
-  await ensureBridge(network.bridge, `${gatewayOf(network.podCidr)}/${network.podCidr.split("/")[1]}`);
+  const addresses = [podCidr, ...(ipv6 === undefined ? [] : [ipv6.podCidr])].map((cidr) => `${gatewayOf(cidr)}/${cidr.split("/")[1]}`);
+  // After the rules: its addresses are closed to other networks from the start.
+  await ensureBridge(network.bridge, ...addresses);
   await makePrivateDirectory(network.addressDirectory);
   const configFile = joinPath(network.configDirectory, cniFileName(network.bridge));
   await writePrivateText(configFile, cniConfiguration(network));
   return { configFile };
 }
 
-/** The node's address on the bridge: the first of the range. */
-export function gatewayOf(podCidr: string): string {
-  return podCidr.replace(/\.\d+\/\d+$/, ".1");
-}
-
 /** Rules that are missing. */
 export async function addRules(wanted: readonly OwnRule[], present: readonly PresentRule[]): Promise<void> {
-  for (const { table, chain, rule, listed } of wanted) {
-    if (!present.some((one) => one.table === table && wordsOf(one.rule).join(" ") === listed))
-      await iptables("-t", table, "-I", chain, ...rule);
-  }
+  for (const one of wanted)
+    if (!present.some((rule) => isSameRule(one, rule))) await xtables(one.family, "-t", one.table, "-I", one.chain, ...one.rule);
 }
 
-/** Pods are reachable from outside of their bridge only with IP forwarding. */
-async function allowForwarding(): Promise<void> {
-  if ((await readSwitch(FORWARDING)) === "1") return;
-  try {
-    await setSwitch(FORWARDING, "1");
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`Cannot give Pods a network: net.ipv4.ip_forward is not 1 and cannot be set: ${reason}; set it with sysctl`, {
-      cause: error,
-    });
-  }
+function isSameRule(wanted: OwnRule, { family, table, rule }: PresentRule): boolean {
+  return wanted.family === family && wanted.table === table && wanted.listed === wordsOf(rule).join(" ");
 }
 
-const FORWARDING = "net/ipv4/ip_forward";
+/** IPv4 or IPv6: `iptables` or `ip6tables`. */
+export type Family = 4 | 6;
 
 export interface OwnRule extends RuleText {
   /** As `iptables -S` prints it, without quotes. */
@@ -83,6 +71,7 @@ export interface OwnRule extends RuleText {
 }
 
 export interface RuleText {
+  readonly family: Family;
   readonly table: "nat" | "filter";
   readonly chain: string;
   readonly rule: readonly string[];
@@ -93,14 +82,17 @@ export interface RuleText {
  * Docker). The bridge's address is for Pods and this machine only: the kernel accepts packets for it on every link, so those from other
  * networks are dropped.
  */
-export function rulesOf({
-  bridge,
-  podCidr,
-  clusterCidr = podCidr,
-}: Pick<PodNetwork, "bridge" | "podCidr" | "clusterCidr">): readonly OwnRule[] {
+export function rulesOf({ bridge, podCidr, clusterCidr = podCidr, ipv6 }: Omit<PodNetwork, "addressDirectory">): readonly OwnRule[] {
+  const ranges = [{ podCidr, clusterCidr }, ...(ipv6 === undefined ? [] : [ipv6])];
+  return ranges.flatMap((range) => familyRules(bridge, range));
+}
+
+function familyRules(bridge: string, { podCidr, clusterCidr }: FamilyRanges): readonly OwnRule[] {
+  const family = isIpv6(podCidr) ? 6 : 4;
   const comment = commentMatch(bridge);
-  const fromElsewhere = ["-d", `${gatewayOf(podCidr)}/32`, "!", "-i", bridge, "-m", "addrtype", "!", "--src-type", "LOCAL"];
-  return [
+  const gateway = hostRange(gatewayOf(podCidr));
+  const fromElsewhere = ["-d", gateway, "!", "-i", bridge, "-m", "addrtype", "!", "--src-type", "LOCAL"];
+  const rules = [
     {
       table: "nat",
       chain: "POSTROUTING",
@@ -109,7 +101,13 @@ export function rulesOf({
     { table: "filter", chain: "FORWARD", rule: ["-i", bridge, ...comment, "-j", "ACCEPT"] },
     { table: "filter", chain: "FORWARD", rule: ["-o", bridge, ...comment, "-j", "ACCEPT"] },
     { table: "filter", chain: "INPUT", rule: [...fromElsewhere, ...comment, "-j", "DROP"] },
-  ].map((one) => listedRule(one as RuleText));
+  ] as const;
+  return rules.map((one) => listedRule({ ...one, family }));
+}
+
+/** "10.244.0.1/32" */
+export function hostRange(address: string): string {
+  return `${address}/${isIpv6(address) ? 128 : 32}`;
 }
 
 export function listedRule(text: RuleText): OwnRule {
@@ -143,15 +141,21 @@ export function claimedRanges(listed: readonly string[], { except }: { readonly 
 }
 
 export interface PresentRule {
+  readonly family: Family;
   readonly table: "nat" | "filter";
   /** As listed: "-A POSTROUTING …", or "-N CNI-…" for a chain. */
   readonly rule: string;
 }
 
+const TABLES = ["nat", "filter"] as const;
+const FAMILIES = [4, 6] as const;
+
 /** Rules of ours that carry the network's name. The chain is last, since a chain in use cannot be removed. */
-export async function ownRules(bridge: string): Promise<readonly PresentRule[]> {
-  const tables = ["nat", "filter"] as const;
-  const listed = await Promise.all(tables.map(async (table) => (await iptables("-t", table, "-S")).map((rule) => ({ table, rule }))));
+export async function ownRules(bridge: string, families: readonly Family[] = FAMILIES): Promise<readonly PresentRule[]> {
+  const places = families.flatMap((family) => TABLES.map((table) => ({ family, table })));
+  const listed = await Promise.all(
+    places.map(async ({ family, table }) => (await listRules(family, table)).map((rule) => ({ family, table, rule }))),
+  );
   const all = listed.flat();
   const chain = `-N ${servicesChain(bridge)}`;
   return [...all.filter(({ rule }) => wordsOf(rule).includes(commentOf(bridge))), ...all.filter(({ rule }) => rule === chain)];
@@ -169,9 +173,9 @@ export function pluginRules(listed: readonly string[], network: string): readonl
 const CNI_CHAIN = / -j (CNI-(?:DN-)?[0-9a-f]{16,})/;
 
 /** A missing rule is ignored. */
-async function deleteRule(table: string, rule: string): Promise<void> {
-  await iptables("-t", table, ...deletionOf(rule)).catch(async (error: unknown) => {
-    if ((await iptables("-t", table, "-S")).includes(rule)) throw error;
+async function deleteRule({ family, table, rule }: PresentRule): Promise<void> {
+  await xtables(family, "-t", table, ...deletionOf(rule)).catch(async (error: unknown) => {
+    if ((await listRules(family, table)).includes(rule)) throw error;
   });
 }
 
@@ -183,8 +187,9 @@ export interface NetworkLeftovers {
 /** Existing parts of a cluster's network. */
 export async function networkLeftovers(bridge: string): Promise<NetworkLeftovers> {
   const links = (await linkExists(bridge)) ? [bridge, ...(await bridgePorts(bridge))] : [];
-  const nat = await iptables("-t", "nat", "-S");
-  const plugins = pluginRules(nat, bridge).map((rule) => ({ table: "nat" as const, rule }));
+  const plugins: PresentRule[] = [];
+  for (const family of FAMILIES)
+    plugins.push(...pluginRules(await listRules(family, "nat"), bridge).map((rule) => ({ family, table: "nat" as const, rule })));
   return { links, rules: [...(await ownRules(bridge)), ...plugins] };
 }
 
@@ -193,7 +198,7 @@ export async function removeNetwork(
   network: Pick<PodNetwork, "bridge" | "addressDirectory"> & { readonly configDirectory: string },
 ): Promise<void> {
   const { links, rules } = await networkLeftovers(network.bridge);
-  for (const { table, rule } of rules) await deleteRule(table, rule);
+  for (const rule of rules) await deleteRule(rule);
   // The bridge is first in the list and deleted last: nothing can attach to a missing bridge.
   for (const link of links.toReversed()) await deleteLink(link);
   await removeTree(network.addressDirectory);

@@ -5,12 +5,11 @@
  * Masquerading is not done by the bridge plugin: it creates a chain and runs iptables several times per Pod, which costs more than the rest
  * of its network; one rule for the whole bridge suffices (bridge-network.ts).
  */
+import { isIpv6, nodeCidrsOf, type PodRanges } from "../../../api/pod-ranges.ts";
 
-export interface PodNetwork {
+export interface PodNetwork extends Omit<PodRanges, "clusterCidr"> {
   /** Name of the link and of the network. */
   readonly bridge: string;
-  /** "10.244.0.0/24" */
-  readonly podCidr: string;
   /** "10.244.0.0/16": range of all nodes' podCIDRs. Default: this node's. */
   readonly clusterCidr?: string;
   /** Directory of allocated addresses. */
@@ -22,7 +21,8 @@ export interface PodNetwork {
 /** Supported by all plugins and runtimes of the last years; newer versions add nothing needed here. */
 const CNI_VERSION = "0.4.0";
 
-export function cniConfiguration({ bridge, podCidr, addressDirectory, hasBandwidth = false }: PodNetwork): string {
+export function cniConfiguration({ bridge, addressDirectory, hasBandwidth = false, ...ranges }: PodNetwork): string {
+  const podCidrs = nodeCidrsOf(ranges);
   const configuration = {
     cniVersion: CNI_VERSION,
     name: bridge,
@@ -37,7 +37,12 @@ export function cniConfiguration({ bridge, podCidr, addressDirectory, hasBandwid
         // Lets a Pod reach itself by a Service's cluster IP or a hostPort.
         hairpinMode: true,
         promiscMode: false,
-        ipam: { type: "host-local", ranges: [[{ subnet: podCidr }]], routes: [{ dst: "0.0.0.0/0" }], dataDir: addressDirectory },
+        ipam: {
+          type: "host-local",
+          ranges: podCidrs.map((subnet) => [{ subnet }]),
+          routes: podCidrs.map((podCidr) => ({ dst: isIpv6(podCidr) ? "::/0" : "0.0.0.0/0" })),
+          dataDir: addressDirectory,
+        },
       },
       { type: "portmap", capabilities: { portMappings: true } },
       // For kubernetes.io/ingress-bandwidth and egress-bandwidth; does nothing for Pods without.

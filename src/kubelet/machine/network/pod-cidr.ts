@@ -1,12 +1,15 @@
 /**
- * The podCIDR of this node, chosen once and kept in a file, so that it is the same after every start. It changes only if it is in use by
- * another network meanwhile. Those of other clusters on this machine are read from their rules, which exist before their first Pod and as
- * long as their network.
+ * The Pod ranges of a cluster's first node, chosen once and kept in a file, so that they are the same after every start. They change only if
+ * they are in use by another network meanwhile. Those of other clusters on this machine are read from their rules, which exist before their
+ * first Pod and as long as their network. The IPv6 range derives from the IPv4 one, unless both are explicit.
  */
+import { cidrsOverlap, formatCidr, networkOf, parseCidr } from "../../../api/machinery/ip-address.ts";
+import { byFamily, firstNodeRanges, ipv6RangeBeside, isIpv6, type PodRanges } from "../../../api/pod-ranges.ts";
 import { readWhole } from "../../../host/files/files.ts";
-import { iptables, ipv4Routes, type Route } from "../../../host/network/network-links.ts";
+import { ipv4Routes, ipv6Routes, listRules, type Route } from "../../../host/network/network-links.ts";
 import { writePrivateText } from "../../../host/files/private-files.ts";
-import { claimedRanges, gatewayOf } from "./bridge-network.ts";
+import { claimedRanges } from "./bridge-network.ts";
+import { requireIpv6 } from "./ip-forwarding.ts";
 import { choosePodSubnet } from "./pod-subnet.ts";
 
 export interface PodCidrOptions {
@@ -14,31 +17,56 @@ export interface PodCidrOptions {
   readonly file: string;
   /** Bridge of this cluster, whose own routes and rules do not count. */
   readonly bridge: string;
+  /** Explicit ranges: one of IPv4, and one of IPv6 for dual stack, the primary one first. Absent: chosen. */
+  readonly clusterCidrs?: readonly string[] | undefined;
+  /** Families of Pods' addresses if the ranges are chosen. Default: IPv4 only. */
+  readonly ipv6?: "primary" | "secondary" | undefined;
   /** Whether a route is of this cluster: those to its other nodes are in the range. Default: those of the bridge. */
   isOwnRoute?(route: Route): boolean;
 }
 
-export interface PodCidr {
-  /** "10.244.0.0/16": cluster CIDR of all nodes. */
-  readonly clusterCidr: string;
-  /** "10.244.0.0/24": of this node. */
-  readonly podCidr: string;
-  /** The node's address on the bridge: the first. */
-  readonly gateway: string;
-}
-
-export async function choosePodCidr({ file, bridge, isOwnRoute = () => false }: PodCidrOptions): Promise<PodCidr> {
-  const foreign = (await ipv4Routes()).filter((route) => route.link !== bridge && !isOwnRoute(route));
-  const routes = foreign.map(({ destination }) => destination);
-  const claimed = claimedRanges(await iptables("-t", "nat", "-S"), { except: bridge });
+export async function choosePodCidr(options: PodCidrOptions): Promise<PodRanges> {
+  const { file, clusterCidrs = [], ipv6 } = options;
+  if (ipv6 !== undefined || clusterCidrs.some(isIpv6)) await requireIpv6();
+  const taken = await takenRanges(4, options);
+  const explicit = byFamily(clusterCidrs);
+  if (explicit.ipv4 !== undefined) {
+    const others = explicit.ipv6 === undefined ? [] : await takenRanges(6, options);
+    for (const clusterCidr of clusterCidrs) requireFree(clusterCidr, [...taken, ...others]);
+    return rangesOf(explicit.ipv4, explicit.ipv6, explicit.isIpv6First);
+  }
   const kept = await keptIn(file);
-  const chosen = choosePodSubnet({ ...(kept === undefined ? {} : { preferred: kept }), taken: [...routes, ...claimed] });
+  const chosen = choosePodSubnet({ ...(kept === undefined ? {} : { preferred: kept }), taken });
   if (chosen === undefined)
     throw new Error("Cannot give Pods a network: this machine has routes or rules for all candidate ranges in 10.128.0.0/9");
   if (chosen !== kept) await writePrivateText(file, `${chosen}\n`);
-  const first = chosen.split(".").slice(0, 2).join(".");
-  const podCidr = `${first}.0.0/24`;
-  return { clusterCidr: chosen, podCidr, gateway: gatewayOf(podCidr) };
+  if (ipv6 === undefined) return firstNodeRanges(chosen);
+  const beside = ipv6RangeBeside(chosen);
+  requireFree(beside, await takenRanges(6, options));
+  return rangesOf(chosen, beside, ipv6 === "primary");
+}
+
+function rangesOf(ipv4: string, ipv6: string | undefined, isIpv6First: boolean): PodRanges {
+  return { ...firstNodeRanges(ipv4), ...(ipv6 === undefined ? {} : { ipv6: firstNodeRanges(ipv6), isIpv6First }) };
+}
+
+/** Destinations of routes, and ranges of other clusters. */
+async function takenRanges(family: 4 | 6, { bridge, isOwnRoute = () => false }: PodCidrOptions): Promise<readonly string[]> {
+  const routes = await (family === 4 ? ipv4Routes() : ipv6Routes());
+  const foreign = routes.filter((route) => route.link !== bridge && !isOwnRoute(route)).map(({ destination }) => destination);
+  return [...foreign, ...claimedRanges(await listRules(family, "nat"), { except: bridge })];
+}
+
+/** The default route is not a network of its own. */
+function requireFree(clusterCidr: string, taken: readonly string[]): void {
+  const cidr = parseCidr(clusterCidr);
+  if (cidr === undefined) return;
+  const other = taken.flatMap((text) => parseCidr(text) ?? []).find((one) => one.prefixLength > 0 && cidrsOverlap(one, cidr));
+  if (other !== undefined)
+    throw new Error(
+      `Cannot give Pods addresses of ${clusterCidr}: this machine has a route or rule for ${formatCidr(networkOf(other))}; ` +
+        "set --cluster-cidr to ranges that nothing else uses",
+    );
 }
 
 async function keptIn(file: string): Promise<string | undefined> {

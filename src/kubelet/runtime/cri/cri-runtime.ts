@@ -48,6 +48,8 @@ export interface CriRuntimeOptions {
   readonly logRotation?: Partial<LogRotationPolicy>;
   /** Absent: calls are not counted. */
   readonly observer?: RuntimeObserver;
+  /** True if the node's primary family is IPv6: runtimes report IPv4 addresses first. */
+  readonly isIpv6First?: boolean;
 }
 
 /** Rejects with a RuntimeError if no runtime answers, or if it is too old. */
@@ -85,7 +87,7 @@ export class CriRuntime implements Runtime {
     this.#clock = clock;
     this.#owner = owner;
     this.#client = client;
-    const views = new PodViews({ client, owner, clock });
+    const views = new PodViews({ client, owner, clock, isIpv6First: options.isIpv6First });
     this.#views = views;
     this.#sandboxes = new Sandboxes({ client, views, owner, log });
     this.#containers = new Containers({ client, views, owner, clock });

@@ -33,6 +33,8 @@ export interface PodViewsOptions {
   readonly client: CriClient;
   readonly owner: string;
   readonly clock: Clock;
+  /** True if IPv6 addresses are reported first. */
+  readonly isIpv6First?: boolean | undefined;
 }
 
 interface Detail {
@@ -142,7 +144,7 @@ export class PodViews {
     try {
       const { status } = await this.#options.client.call(podSandboxStatus, { id: sandboxId });
       const { ip = "", additionalIps = [] } = status?.network ?? {};
-      const ips = [ip, ...additionalIps.map((one) => one.ip)].filter((address) => address !== "");
+      const ips = primaryFirst([ip, ...additionalIps.map((one) => one.ip)], this.#options.isIpv6First);
       this.#ips.set(sandboxId, ips);
       return ips;
     } catch (error) {
@@ -214,4 +216,11 @@ function newestFirst(a: ListedSandbox, b: ListedSandbox): number {
 
 function newestAttemptFirst(a: RuntimeContainer, b: RuntimeContainer): number {
   return b.attempt - a.attempt || b.createdAtMs - a.createdAtMs;
+}
+
+/** As upstream's kubelet: at most one of each family, that of the node's primary family first. */
+export function primaryFirst(addresses: readonly string[], isIpv6First = false): readonly string[] {
+  const known = addresses.filter((address) => address !== "");
+  const [ipv4, ipv6] = [known.find((address) => !address.includes(":")), known.find((address) => address.includes(":"))];
+  return (isIpv6First ? [ipv6, ipv4] : [ipv4, ipv6]).flatMap((address) => address ?? []);
 }

@@ -18,7 +18,7 @@ test("an isolated Pod has a chain of what its policies allow, which ends with DR
     ingress: [{ from: [{ podSelector: { matchLabels: { app: "web" } } }], ports: [{ port: 5432, endPort: 5433 }] }],
   });
   const model = computeModel({ nodeName: "node-1", policies: [policy], pods, namespaces: [aNamespace("x")] });
-  const { chains } = policyRules(model, { owner: "a1", podCidr: "10.0.0.0/24" }, 4);
+  const { chains } = policyRules(model, { owner: "a1", podCidrs: ["10.0.0.0/24"] }, 4);
   deepEqual(
     [...chains].map(([name, rules]) => [
       name.replace(/-I[0-9a-f]{10}$/, "-I…"),

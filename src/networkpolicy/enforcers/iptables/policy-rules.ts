@@ -40,10 +40,11 @@ const DIRECTIONS = ["egress", "ingress"] as const;
 
 export function policyRules(
   model: PolicyModel,
-  { owner, podCidr, bridge }: Omit<EnforcerContext, "namespace">,
+  { owner, podCidrs, bridge }: Omit<EnforcerContext, "namespace">,
   family: Family,
 ): IptablesRules {
   const isOwn = (address: string): boolean => familyOf(address) === family;
+  const podCidr = podCidrs.find(isOwn);
   const isolated = [...model.isolated].filter(([address]) => isOwn(address));
   const chains = new Map<string, readonly string[]>();
   const parent = [
@@ -76,7 +77,7 @@ function guardChains(
   podCidr: string | undefined,
   { owner, family }: { readonly owner: string; readonly family: Family },
 ): ReadonlyMap<string, readonly string[]> {
-  if (!hasPolicies || podCidr === undefined || familyOf(podCidr) !== family) return new Map();
+  if (!hasPolicies || podCidr === undefined) return new Map();
   const known = localAddresses.filter((address) => familyOf(address) === family);
   const rules = (end: string): readonly string[] => [...known.map((address) => `-m conntrack ${end} ${address} -j RETURN`), "-j DROP"];
   return new Map([

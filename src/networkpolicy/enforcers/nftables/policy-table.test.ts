@@ -23,7 +23,7 @@ function tableOf(...web: readonly string[]): NftTable {
     ...web.map((address, index) => aPod(`x/web-${index}`, [address], { labels: { app: "web" }, node: "node-2" })),
   ];
   const model = computeModel({ nodeName: "node-1", policies: [POLICY], pods, namespaces: [aNamespace("x")] });
-  return policyTable(model, { owner: "a1", podCidr: "10.0.0.0/24" });
+  return policyTable(model, { owner: "a1", podCidrs: ["10.0.0.0/24", "fd00:10::/64"] });
 }
 
 test("the chain of a policy accepts by the connection's client, protocol and server port", () => {

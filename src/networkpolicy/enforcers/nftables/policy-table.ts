@@ -73,13 +73,13 @@ function fixedChains(): readonly (readonly [string, readonly string[]])[] {
  * Addresses of this node's range without a known Pod: a new Pod's, before its policies are known here, or those of a deleted one. And
  * link-local addresses of Pods, which the cluster does not know.
  */
-function guardRules({ hasPolicies }: PolicyModel, { podCidr, bridge }: Pick<EnforcerContext, "podCidr" | "bridge">): readonly string[] {
+function guardRules({ hasPolicies }: PolicyModel, { podCidrs, bridge }: Pick<EnforcerContext, "podCidrs" | "bridge">): readonly string[] {
   if (!hasPolicies) return [];
-  const family = familyOf(podCidr ?? "");
   return [
-    ...(podCidr === undefined
-      ? []
-      : [CLIENT, SERVER].map((address) => `${address[family]} ${podCidr} ${address[family]} != @known${family} drop`)),
+    ...podCidrs.flatMap((podCidr) => {
+      const family = familyOf(podCidr);
+      return [CLIENT, SERVER].map((address) => `${address[family]} ${podCidr} ${address[family]} != @known${family} drop`);
+    }),
     ...(bridge === undefined ? [] : [`iifname "${bridge}" oifname "${bridge}" ip6 saddr fe80::/10 drop`]),
   ];
 }
