@@ -8,6 +8,7 @@ import type { ApiServer } from "../apiserver/api-server.ts";
 import { newUid } from "../apiserver/framework/storage/identifiers.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
+import { IN_PROCESS_HOST, RequestMetrics } from "../client/request-metrics.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { machineName } from "../host/files/private-files.ts";
@@ -127,9 +128,15 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const store = opened ?? starting.use(disposableStore(await open()));
   // Assigned later: they start after the server that serves their metrics and connects to them.
   const late: { controllers?: LeaderElectedControllers; scheduler?: LeaderElectedScheduler; nodes?: NodesPart } = {};
+  const requests = new RequestMetrics(clock);
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
-    moreMetrics: () => [...(late.controllers?.metrics() ?? []), ...(late.scheduler?.metrics() ?? []), ...processFamilies()],
+    moreMetrics: () => [
+      ...(late.controllers?.metrics() ?? []),
+      ...(late.scheduler?.metrics() ?? []),
+      ...requests.families(),
+      ...processFamilies(),
+    ],
     moreDocuments: [decisionsDocument({ acting: () => late.scheduler?.acting(), elsewhere: DECISIONS_ELSEWHERE })],
     connector: (network) => nodesConnector(() => late.nodes, { clock, network }),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
@@ -140,7 +147,8 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const { core } = server;
   // In this process no authentication is needed.
-  const transportFor = (user: IdentityName, userAgent: string): Transport => core.transport({ user, userAgent });
+  const transportFor = (user: IdentityName, userAgent: string): Transport =>
+    requests.counted(core.transport({ user, userAgent }), IN_PROCESS_HOST);
   // Before the controllers that watch nodes, which then see all of them from the start.
   const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
   late.nodes = nodes;

@@ -3,6 +3,7 @@
  * account.
  */
 import { KUBE_CONTROLLER_MANAGER } from "../api/identities.ts";
+import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
@@ -17,6 +18,8 @@ export interface HttpsTransportsOptions {
   readonly connection: ConnectionConfig;
   /** True if each controller uses a token of its own service account; otherwise all use the identity of the connection. */
   readonly useServiceAccountCredentials: boolean;
+  /** Counts the requests of a transport. */
+  counted(transport: Transport): Transport;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -30,8 +33,9 @@ export function httpsTransports(options: HttpsTransportsOptions, owner: Disposab
   // Impersonation of the kubeconfig does not apply to service accounts.
   const { impersonate: _impersonate, ...server } = connection;
   return ({ name }, leading) => {
-    if (name === KUBE_CONTROLLER_MANAGER.name || !useServiceAccountCredentials) return own;
+    if (name === KUBE_CONTROLLER_MANAGER.name || !useServiceAccountCredentials) return options.counted(own);
     const account = name.slice(name.lastIndexOf(":") + 1);
-    return leading.use(connect({ ...server, credentials: { tokenSource: new ServiceAccountTokens({ client, account, clock }) } }));
+    const credentials = { tokenSource: new ServiceAccountTokens({ client, account, clock }) };
+    return options.counted(leading.use(connect({ ...server, credentials })));
   };
 }

@@ -14,6 +14,20 @@ const POD_START_BOUNDS_S: readonly number[] = [
 /** Upstream's: 5 ms, multiplied by 2.5 thirteen times. */
 const OPERATION_BOUNDS_S: readonly number[] = Array.from({ length: 14 }, (_, power) => Number((0.005 * 2.5 ** power).toPrecision(15)));
 
+/** Upstream's. */
+const STORAGE_BOUNDS_S: readonly number[] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
+
+/** Volumes by plugin: "kubernetes.io/configmap". */
+export type VolumeCounts = ReadonlyMap<string, { readonly desired: number; readonly actual: number }>;
+
+export interface StorageOperation {
+  readonly operation: "volume_mount" | "volume_unmount";
+  /** "kubernetes.io/configmap". */
+  readonly plugin: string;
+  readonly durationMs: number;
+  readonly isFailed: boolean;
+}
+
 export type ContainerType = "container" | "init_container" | "ephemeral_container";
 /** Why a Pod was synced: it was added, it changed, it terminates, its containers changed, or it left the API. */
 export type SyncReason = "create" | "update" | "kill" | "sync" | "terminated";
@@ -34,6 +48,21 @@ export class KubeletMetrics implements RuntimeObserver {
     name: "kubelet_pleg_relist_duration_seconds",
     help: "[ALPHA] Duration in seconds for relisting pods in PLEG.",
     bounds: DEFAULT_BOUNDS_S,
+  });
+  readonly #relistIntervals = new Histogram({
+    name: "kubelet_pleg_relist_interval_seconds",
+    help: "[ALPHA] Interval in seconds between relisting in PLEG.",
+    bounds: DEFAULT_BOUNDS_S,
+  });
+  readonly #cgroups = new Histogram({
+    name: "kubelet_cgroup_manager_duration_seconds",
+    help: "[ALPHA] Duration in seconds for cgroup manager operations. Broken down by method.",
+    bounds: DEFAULT_BOUNDS_S,
+  });
+  readonly #storage = new Histogram({
+    name: "storage_operation_duration_seconds",
+    help: "[ALPHA] Storage operation duration",
+    bounds: STORAGE_BOUNDS_S,
   });
   readonly #podStarts = new Histogram({
     name: "kubelet_pod_start_duration_seconds",
@@ -67,6 +96,7 @@ export class KubeletMetrics implements RuntimeObserver {
     name: "kubelet_terminated_containers_total",
     help: "[ALPHA] Cumulative number of container terminations.",
   });
+  #volumeCounts: () => VolumeCounts = () => new Map();
 
   constructor() {
     // A counter without labels exists from the start, as upstream's.
@@ -106,15 +136,48 @@ export class KubeletMetrics implements RuntimeObserver {
     if (operation === "run_podsandbox") this.#startedPods.add();
   }
 
-  listed(durationMs: number): void {
+  listed(durationMs: number, intervalMs?: number): void {
     this.#relists.observe({}, durationMs / 1_000);
+    if (intervalMs !== undefined) this.#relistIntervals.observe({}, intervalMs / 1_000);
+  }
+
+  cgroupChanged(operation: "create" | "update" | "destroy", durationMs: number): void {
+    this.#cgroups.observe({ operation_type: operation }, durationMs / 1_000);
+  }
+
+  storageOperation({ operation, plugin, durationMs, isFailed }: StorageOperation): void {
+    const status = isFailed ? "fail-unknown" : "success";
+    this.#storage.observe({ migrated: "false", operation_name: operation, status, volume_plugin: plugin }, durationMs / 1_000);
+  }
+
+  /** Called when the metrics are read. */
+  countVolumes(count: () => VolumeCounts): void {
+    this.#volumeCounts = count;
   }
 
   families(): readonly (Family | HistogramFamily)[] {
     const all = [
-      ...[this.#requests, this.#relists, this.#podStarts, this.#looks, this.#operationDurations, this.#operationErrors],
+      ...[
+        this.#requests,
+        this.#relists,
+        this.#relistIntervals,
+        this.#cgroups,
+        this.#storage,
+        this.#podStarts,
+        this.#looks,
+        this.#operationDurations,
+        this.#operationErrors,
+      ],
       ...[this.#operations, this.#startedContainers, this.#startedPods, this.#terminatedContainers],
     ];
-    return all.map((metric) => metric.family());
+    return [...all.map((metric) => metric.family()), this.#volumes()];
+  }
+
+  #volumes(): Family {
+    const samples = [...this.#volumeCounts()].flatMap(([plugin, { desired, actual }]) => [
+      { labels: { plugin_name: plugin, state: "actual_state_of_world" }, value: actual },
+      { labels: { plugin_name: plugin, state: "desired_state_of_world" }, value: desired },
+    ]);
+    return { name: "volume_manager_total_volumes", help: "[ALPHA] Number of volumes in Volume Manager", type: "gauge", samples };
   }
 }

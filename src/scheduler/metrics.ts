@@ -1,6 +1,9 @@
 /** Scheduler metrics under upstream's names, so that dashboards work. Counting is an addition. */
 import type { Family, HistogramFamily, HistogramSample } from "../base/metrics/prometheus-text.ts";
 import type { SchedulerCache } from "./cache/scheduler-cache.ts";
+import { exponentialBounds } from "../base/metrics/metric-series.ts";
+import { MetricSet, type HistogramDefinition } from "../base/metrics/metric-set.ts";
+import type { ExtensionPoint, PointObserver, PointStatus } from "./cycle/stopwatch.ts";
 import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
 
 export type AttemptResult = "scheduled" | "unschedulable" | "error";
@@ -11,6 +14,27 @@ const BOUNDS_S: readonly number[] = Array.from({ length: 15 }, (_, power) => 0.0
 const ATTEMPT_BOUNDS: readonly number[] = [1, 2, 4, 8, 16];
 /** Upstream's buckets of victims per preemption. */
 const VICTIM_BOUNDS: readonly number[] = [1, 2, 4, 8, 16, 32, 64];
+
+const EXTENSION_POINT: HistogramDefinition = {
+  type: "histogram",
+  name: "scheduler_framework_extension_point_duration_seconds",
+  help: "Latency for running all plugins of a specific extension point.",
+  bounds: exponentialBounds(0.0001, 2, 12),
+};
+const ALGORITHM: HistogramDefinition = {
+  type: "histogram",
+  name: "scheduler_scheduling_algorithm_duration_seconds",
+  help: "Scheduling algorithm latency in seconds",
+  bounds: BOUNDS_S,
+};
+const SERVICE_LEVEL: HistogramDefinition = {
+  type: "histogram",
+  name: "scheduler_pod_scheduling_sli_duration_seconds",
+  help: "E2e latency for a pod being scheduled, from the time the pod enters the scheduling queue and might involve multiple scheduling attempts.",
+  bounds: exponentialBounds(0.01, 2, 20),
+};
+/** As upstream: the label of Pods with more attempts is that number with a plus. */
+const ATTEMPTS_LABEL_MAX = 15;
 
 class Histogram {
   readonly #bounds: readonly number[];
@@ -42,10 +66,11 @@ interface OfResult {
   readonly durations: Histogram;
 }
 
-export class SchedulerStatistics {
+export class SchedulerStatistics implements PointObserver {
   readonly #results = new Map<string, OfResult>();
   readonly #attempts = new Histogram(ATTEMPT_BOUNDS);
   readonly #victims = new Histogram(VICTIM_BOUNDS);
+  readonly #durations = new MetricSet();
   #preemptionAttempts = 0;
 
   ended(result: AttemptResult, profile: string, seconds: number, attempts: number): void {
@@ -54,6 +79,25 @@ export class SchedulerStatistics {
     if (known === undefined) this.#results.set(key, (known = { result, profile, durations: new Histogram(BOUNDS_S) }));
     known.durations.observe(seconds);
     if (result === "scheduled") this.#attempts.observe(attempts);
+  }
+
+  extensionPoint(
+    point: ExtensionPoint,
+    { status, profile }: { readonly status: PointStatus; readonly profile: string },
+    seconds: number,
+  ): void {
+    this.#durations.observe(EXTENSION_POINT, { extension_point: point, status, profile }, seconds);
+  }
+
+  /** A node was chosen, or none is feasible. */
+  decided(seconds: number): void {
+    this.#durations.observe(ALGORITHM, {}, seconds);
+  }
+
+  /** A Pod was bound this long after it was first ready to be scheduled. */
+  bound(seconds: number, attempts: number): void {
+    const label = attempts > ATTEMPTS_LABEL_MAX ? `${ATTEMPTS_LABEL_MAX}+` : String(attempts);
+    this.#durations.observe(SERVICE_LEVEL, { attempts: label }, seconds);
   }
 
   /** A preemption attempt, whatever its result. */
@@ -118,6 +162,7 @@ export class SchedulerStatistics {
         bounds: VICTIM_BOUNDS,
         samples: [this.#victims.sample({})],
       },
+      ...this.#durations.families(),
     ];
   }
 }

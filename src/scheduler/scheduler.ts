@@ -23,6 +23,7 @@ import type { PluginCatalog, SchedulerConfiguration } from "./config/scheduler-c
 import { Turns } from "./cycle/decide.ts";
 import type { Profile } from "./cycle/profile.ts";
 import { RoundRobin } from "./cycle/round-robin.ts";
+import { Stopwatch } from "./cycle/stopwatch.ts";
 import { Decisions, type Decision } from "./decisions.ts";
 import { effectsOn } from "./effects.ts";
 import type { PluginContext, QueuedPod } from "./framework/plugin.ts";
@@ -94,7 +95,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   const statistics = new SchedulerStatistics();
   const decisions = new Decisions();
   const conditions = new PodConditions({ client, cluster, clock, log, signal });
-  const turns = new Turns(new RoundRobin(random.derive("equal nodes")));
+  const turns = new Turns(new RoundRobin(random.derive("equal nodes")), new Stopwatch(() => clock.monotonic(), statistics));
   const scheduling = new Scheduling({
     ...{ profiles, recorders, cache, queue, nominator, cluster, conditions, decisions, statistics, turns, clock, log, signal },
   });

@@ -24,6 +24,7 @@ import {
   type PermitWait,
   type Refusal,
 } from "./cycle/reserve.ts";
+import type { ExtensionPoint, PointStatus } from "./cycle/stopwatch.ts";
 import type { Decisions } from "./decisions.ts";
 import { POD_DELETED } from "./events/pod-changes.ts";
 import { podInfoOf } from "./framework/make-pod-info.ts";
@@ -109,6 +110,7 @@ export class Scheduling {
     try {
       const nominatedPods = nominator.size === 0 ? undefined : (nodeName: string) => nominator.nominatedPods(nodeName);
       const decision = decide(profile, info, { snapshot: cache.snapshot(), nominatedPods }, turns);
+      this.#context.statistics.decided(this.#secondsSince(attempt));
       if (decision.is === "placed") this.#place(attempt, decision);
       else this.#refused(attempt, decision);
     } catch (error) {
@@ -141,7 +143,9 @@ export class Scheduling {
     nominator.delete(info.uid);
     let permitted: PermitResult | undefined;
     try {
+      const timed = this.#pointTimer(profile);
       permitted = reserveAndPermit(profile, info, nodeName, log);
+      timed("Reserve", permitted.is === "rejected" ? "Unschedulable" : "Success");
     } finally {
       if (permitted === undefined || permitted.is === "rejected") {
         cache.forget(info.uid);
@@ -190,15 +194,21 @@ export class Scheduling {
 
   async #bound({ info, profile }: Attempt, nodeName: string): Promise<Refusal | undefined> {
     const { signal, conditions } = this.#context;
+    const timed = this.#pointTimer(profile);
     for (const plugin of profile.preBind) {
       const rejection = await plugin.preBind?.(info, nodeName, signal);
-      if (rejection !== undefined) return { plugin: plugin.name, rejection };
+      if (rejection === undefined) continue;
+      timed("PreBind", "Unschedulable");
+      return { plugin: plugin.name, rejection };
     }
+    timed("PreBind", "Success");
     // A condition of an earlier attempt must not be written after the binding.
     const writing = conditions.supersede(info.uid);
     if (writing !== undefined) await writing;
     for (const plugin of profile.bind) {
-      if ((await plugin.bind?.(info, nodeName, signal)) === true) return undefined;
+      if ((await plugin.bind?.(info, nodeName, signal)) !== true) continue;
+      timed("Bind", "Success");
+      return undefined;
     }
     throw new Error(`No plugin of the profile "${profile.schedulerName}" binds this Pod: enable one for "bind"`);
   }
@@ -210,6 +220,7 @@ export class Scheduling {
     const message = `Successfully assigned ${info.key} to ${nodeName}`;
     recorders.get(profile.schedulerName)?.record(info.pod, { type: "Normal", reason: "Scheduled", action: "Binding", message });
     statistics.ended("scheduled", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
+    statistics.bound((this.#context.clock.monotonic() - attempt.taken.firstActiveAtMs) / 1_000, attempt.taken.attempts);
     this.#record(attempt, { outcome: "placed", nodeName, message, refused, scores });
     for (const plugin of profile.postBind) {
       try {
@@ -242,7 +253,9 @@ export class Scheduling {
     const { info, profile } = attempt;
     const { statistics } = this.#context;
     if (whatIf !== undefined && profile.postFilter.length > 0) statistics.preemptionTried();
+    const timed = this.#pointTimer(profile);
     const answer = whatIf === undefined ? undefined : askPostFilters(profile, info, whatIf);
+    if (answer !== undefined) timed("PostFilter", answer.is === "nominated" ? "Success" : "Unschedulable");
     if (answer?.is !== "nominated") return this.#turnedAway(attempt, diagnosis, answer);
     this.#turnedAway(attempt, diagnosis, undefined, answer.nodeName);
     statistics.victimsChosen(answer.victims);
@@ -334,6 +347,17 @@ export class Scheduling {
     const { decisions, clock } = this.#context;
     const { schedulerName } = profile;
     decisions.record(info.key, { atMs: clock.now(), uid: info.uid, schedulerName, attempt: taken.attempts, ...what });
+  }
+
+  /** The returned function records an extension point that began now, or with its last call. */
+  #pointTimer({ schedulerName }: Profile): (point: ExtensionPoint, status: PointStatus) => void {
+    const { clock, statistics } = this.#context;
+    let startedMs = clock.monotonic();
+    return (point, status) => {
+      const nowMs = clock.monotonic();
+      statistics.extensionPoint(point, { status, profile: schedulerName }, (nowMs - startedMs) / 1_000);
+      startedMs = nowMs;
+    };
   }
 
   #secondsSince({ beganAtMs }: Attempt): number {

@@ -12,6 +12,7 @@ import type { ApiServerConfig } from "../apiserver/framework/api-server-config.t
 import type { NodeConnector } from "../apiserver/framework/node-connector.ts";
 import { Disposables } from "../base/disposables.ts";
 import { silentLogger } from "../base/logger.ts";
+import { MetricSet } from "../base/metrics/metric-set.ts";
 import { seededRandom } from "../base/random.ts";
 import type { VirtualClock } from "../base/virtual-clock.ts";
 import type { Client, ResourceKind } from "../client/client.ts";
@@ -88,7 +89,17 @@ export async function givenWith({ config = {}, connector }: GivenOptions, ...obj
       const reconcile = await driven(clock, started);
       const write = ownWrites(clientFor(controller, context), informers);
       const { signal } = new AbortController();
-      const pass = { read: readerOf(informers), write, events: recorder(events), clock, random, log: silentLogger, signal, wake() {} };
+      const pass = {
+        read: readerOf(informers),
+        write,
+        events: recorder(events),
+        clock,
+        random,
+        log: silentLogger,
+        metrics: new MetricSet(),
+        signal,
+        wake() {},
+      };
       return driven(clock, reconcile(typeof key === "string" ? parseKey(key) : key, pass));
     },
     async run(...controllers) {

@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { Counter, Histogram } from "./metric-series.ts";
+import { Counter, exponentialBounds, Gauge, Histogram } from "./metric-series.ts";
 import { prometheusText } from "./prometheus-text.ts";
 
 const NAME = { name: "n", help: "h" };
@@ -25,6 +25,21 @@ test("a value falls into the first bucket whose bound it does not exceed", () =>
     prometheusText([histogram.family()]),
     '# HELP n h\n# TYPE n histogram\nn_bucket{le="1"} 1\nn_bucket{le="2"} 3\nn_bucket{le="+Inf"} 4\nn_sum 7.5\nn_count 4\n',
   );
+});
+
+test("a gauge has the last value of each label combination", () => {
+  const gauge = new Gauge(NAME);
+
+  gauge.set({ a: "1" }, 5);
+  gauge.set({ a: "2" }, 6);
+  gauge.set({ a: "1" }, 4);
+  gauge.remove({ a: "2" });
+
+  deepEqual(gauge.family(), { ...NAME, type: "gauge", samples: [{ labels: { a: "1" }, value: 4 }] });
+});
+
+test("exponential bounds are decimal numbers", () => {
+  deepEqual(exponentialBounds(0.004, 2, 6), [0.004, 0.008, 0.016, 0.032, 0.064, 0.128]);
 });
 
 test("beyond the series limit new label combinations are dropped and known ones are still counted", () => {

@@ -1,5 +1,5 @@
 /**
- * Counters and histograms of several series each, one for every combination of labels that was counted. Counting is a map lookup and an
+ * Counters, gauges and histograms of several series each, one for every combination of labels that was counted. Counting is a map lookup and an
  * addition. Labels may come from outside, so there is a limit: of what comes after it nothing is kept. A series ends when whatever it was
  * about ends. How they are written: prometheus-text.ts.
  */
@@ -10,6 +10,12 @@ const SERIES_MAX = 10_000;
 
 /** Default bucket bounds (seconds) of Prometheus's client libraries. */
 export const DEFAULT_BOUNDS_S: readonly number[] = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10];
+
+/** Bucket bounds: `first`, and each `factor` times the one before. */
+export function exponentialBounds(first: number, factor: number, count: number): readonly number[] {
+  // Without the noise of binary fractions: 0.128, not 0.12800000000000003.
+  return Array.from({ length: count }, (_, power) => Number((first * factor ** power).toPrecision(12)));
+}
 
 export interface MetricName {
   readonly name: string;
@@ -71,6 +77,31 @@ export class Counter {
   family(): Family {
     const { name, help } = this.#metric;
     return { name, help, type: "counter", samples: this.#series.all() };
+  }
+}
+
+/** A value that may fall. */
+export class Gauge {
+  readonly #metric: MetricName;
+  readonly #series: Series<{ readonly labels: Labels; value: number }>;
+
+  constructor(metric: MetricName) {
+    this.#metric = metric;
+    this.#series = new Series(metric.seriesMax);
+  }
+
+  set(labels: Labels, value: number): void {
+    const known = this.#series.of(labels, () => ({ labels, value }));
+    if (known !== undefined) known.value = value;
+  }
+
+  remove(labels: Labels): void {
+    this.#series.remove(labels);
+  }
+
+  family(): Family {
+    const { name, help } = this.#metric;
+    return { name, help, type: "gauge", samples: this.#series.all() };
   }
 }
 

@@ -65,12 +65,12 @@ export const controllerManager = defineCommand({
         connection,
         election: electionOf(values),
         metricsAddress: values["metrics-address"],
-        start: (context, owner) =>
+        start: (context, owner, counted) =>
           startLeaderElectedControllers({
             ...context,
             controllers: chosenControllers(values),
             settings,
-            transportFor: httpsTransports({ connection, useServiceAccountCredentials, clock, log }, owner),
+            transportFor: httpsTransports({ connection, useServiceAccountCredentials, counted, clock, log }, owner),
           }),
       },
       io,

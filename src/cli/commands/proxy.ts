@@ -102,7 +102,7 @@ export const proxy = defineCommand({
     const page = (address: string) => (address === "none" ? undefined : { address, isOptional: false });
     await using running = await startNodeProxy({
       network: { ...kernel, nodeName, ...networkOf(node, values), bridge: values["pod-bridge"] },
-      ...{ values, transport, clock, random: realRandom(), log },
+      ...{ values, transport, apiServerHost: new URL(connection.server).host, clock, random: realRandom(), log },
       healthz: page(values["healthz-bind-address"]),
       metrics: page(values["metrics-bind-address"]),
       warn: (message) => io.note(`warning: ${message}`),

@@ -62,8 +62,8 @@ export const scheduler = defineCommand({
         election: electionOf(elects),
         metricsAddress: values["metrics-address"],
         pages: (acting) => ({ [DECISIONS_PATH]: decisionsPage(acting) }),
-        start(context, owner) {
-          const transport = owner.use(httpsTransport(connection, { clock, log, userAgent: SCHEDULER_AGENT }));
+        start(context, owner, counted) {
+          const transport = counted(owner.use(httpsTransport(connection, { clock, log, userAgent: SCHEDULER_AGENT })));
           return startLeaderElectedScheduler({ ...context, configuration, transportFor: () => transport });
         },
       },

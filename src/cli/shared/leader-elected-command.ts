@@ -4,6 +4,8 @@
  */
 import { newUid } from "../../apiserver/framework/storage/identifiers.ts";
 import { Disposables } from "../../base/disposables.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
+import { RequestMetrics } from "../../client/request-metrics.ts";
 import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
 import { machineName } from "../../host/files/private-files.ts";
 import { realRandom } from "../../host/real-random.ts";
@@ -71,8 +73,12 @@ export interface LeaderElectedCommand<Part extends ActiveComponent> {
   readonly metricsAddress: string | undefined;
   /** Additional pages. `acting`: the component, while this process is the leader. */
   pages?(acting: () => Part | undefined): Pages;
-  /** Resources that live as long as the command are owned by `owner`. */
-  start(context: Omit<LeaderElectedOptions, "transportFor" | "isFenced">, owner: Disposables): LeaderElectedComponent<Part>;
+  /** Resources that live as long as the command are owned by `owner`. `counted` counts the requests of a transport. */
+  start(
+    context: Omit<LeaderElectedOptions, "transportFor" | "isFenced">,
+    owner: Disposables,
+    counted: (transport: Transport) => Transport,
+  ): LeaderElectedComponent<Part>;
 }
 
 /** Runs until cancelled. Rejects if it cannot listen, if it fails without leader election, or if the component does not stop. */
@@ -82,9 +88,11 @@ export async function runLeaderElectedCommand<Part extends ActiveComponent>(comm
   await using owned = new Disposables();
   const random = realRandom();
   const identity = `${machineName()}_${newUid(random)}`;
+  const requests = new RequestMetrics(clock);
+  const { host } = new URL(connection.server);
   const late: { part?: LeaderElectedComponent<Part> } = {};
   // Before the election starts: a process that cannot listen must not become the leader.
-  await showPages(command, () => late.part, owned, io);
+  await showPages(command, { part: () => late.part, requests }, owned, io);
   const part = command.start(
     {
       ...(election === undefined ? {} : { election: { ...election, identity } }),
@@ -92,6 +100,7 @@ export async function runLeaderElectedCommand<Part extends ActiveComponent>(comm
       onLeading: (isLeading) => io.out(isLeading ? `active as ${identity}` : "on standby"),
     },
     owned,
+    (transport) => requests.counted(transport, host),
   );
   owned.use(part);
   late.part = part;
@@ -106,7 +115,7 @@ export async function runLeaderElectedCommand<Part extends ActiveComponent>(comm
 
 async function showPages<Part extends ActiveComponent>(
   { metricsAddress, election, pages }: LeaderElectedCommand<Part>,
-  part: () => LeaderElectedComponent<Part> | undefined,
+  { part, requests }: { readonly part: () => LeaderElectedComponent<Part> | undefined; readonly requests: RequestMetrics },
   owner: Disposables,
   io: Io,
 ): Promise<void> {
@@ -115,7 +124,7 @@ async function showPages<Part extends ActiveComponent>(
   const show = () =>
     startMetricsPages({
       ...address,
-      metrics: () => part()?.metrics() ?? [],
+      metrics: () => [...(part()?.metrics() ?? []), ...requests.families()],
       election: election === undefined ? undefined : { name: election.lease.name, isLeading: () => part()?.isLeading() ?? false },
       more: pages?.(() => part()?.acting()),
     });

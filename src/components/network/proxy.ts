@@ -10,6 +10,8 @@ import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
 import { PROMETHEUS_TYPE, prometheusText } from "../../base/metrics/prometheus-text.ts";
 import type { Random } from "../../base/random.ts";
+import { IN_PROCESS_HOST, RequestMetrics } from "../../client/request-metrics.ts";
+import { processFamilies } from "../../host/processes/process-metrics.ts";
 import type { FlagSet, FlagValues } from "../../cli/framework/flags.ts";
 import { ListenError } from "../../host/http/server.ts";
 import { serveSmallPages, type SmallAnswer } from "../../host/http/small-server.ts";
@@ -75,6 +77,8 @@ export interface NodeProxyOptions {
   readonly healthz?: PageAddress | undefined;
   readonly metrics?: PageAddress | undefined;
   readonly transport: Transport;
+  /** Of the API server, in metrics. Absent: it is in this process. */
+  readonly apiServerHost?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
@@ -89,14 +93,19 @@ export interface PageAddress {
 export async function startNodeProxy(options: NodeProxyOptions): Promise<RunningNetworkComponent> {
   const { network, values, clock, log, healthz, metrics } = options;
   await using starting = new Disposables();
+  const requests = new RequestMetrics(clock);
   const proxy = await startProxy({
     ...options,
+    transport: requests.counted(options.transport, options.apiServerHost ?? IN_PROCESS_HOST),
     ...{ modes: proxyModes, mode: values["proxy-mode"], owner: network.owner, namespace: network.namespace },
     ...{ podBridge: network.bridge, nodeName: network.nodeName, settings: settingsOf(network, values["nodeport-addresses"]) },
     applierOptions: { masqueradesAll: values["masquerade-all"], ipvsScheduler: values["ipvs-scheduler"] },
   });
   starting.use(proxy);
-  const pages = [listens(healthz, log, (at) => serveHealth(at, proxy, clock)), listens(metrics, log, (at) => serveMetrics(at, proxy))];
+  const pages = [
+    listens(healthz, log, (at) => serveHealth(at, proxy, clock)),
+    listens(metrics, log, (at) => serveMetrics(at, proxy, requests)),
+  ];
   for (const page of await clock.external(Promise.all(pages))) if (page !== undefined) starting.use(page);
   const owned = starting.move();
   return { description: proxy.description, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
@@ -150,9 +159,10 @@ function goTime(timeMs: number): string {
   return new Date(timeMs).toISOString().replace("T", " ").replace("Z", " +0000 UTC");
 }
 
-function serveMetrics(address: Address, proxy: Proxy): Promise<AsyncDisposable> {
+function serveMetrics(address: Address, proxy: Proxy, requests: RequestMetrics): Promise<AsyncDisposable> {
+  const text = () => prometheusText([...proxy.metrics.families(), ...requests.families(), ...processFamilies()]);
   return startHttpPages(address, {
-    "/metrics": { type: PROMETHEUS_TYPE, text: () => prometheusText(proxy.metrics.families()) },
+    "/metrics": { type: PROMETHEUS_TYPE, text },
     "/proxyMode": { type: "text/plain; charset=utf-8", text: () => proxy.mode },
   });
 }

@@ -39,6 +39,8 @@ export interface ContainerNodeOptions {
   readonly metrics: KubeletMetrics;
   /** Of the node's identity. */
   readonly transport: Transport;
+  /** Of the API server, in metrics. Absent: it is in this process. */
+  readonly apiServerHost?: string;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

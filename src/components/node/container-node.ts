@@ -7,8 +7,10 @@ import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Client } from "../../client/client.ts";
 import { createInformers } from "../../client/informer/informers.ts";
+import { IN_PROCESS_HOST, RequestMetrics } from "../../client/request-metrics.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { removeCgroup } from "../../host/kernel/cgroup-tree.ts";
+import { cgroupSettings } from "../../host/kernel/cgroup-settings.ts";
 import { cgroupUsage } from "../../host/kernel/cgroup-usage.ts";
 import { cgroupVersion, makeCgroup } from "../../host/kernel/cgroups.ts";
 import { fileTree } from "../../host/files/file-tree.ts";
@@ -48,7 +50,9 @@ export interface ContainerNode extends AsyncDisposable {
 
 /** Resolves when the Node is registered and its Pods are reconciled. */
 export async function startContainerNode(options: ContainerNodeOptions): Promise<ContainerNode> {
-  const { nodeName, transport, runtime, clock, random, log, metrics } = options;
+  const { nodeName, runtime, clock, random, log, metrics } = options;
+  const requests = new RequestMetrics(clock);
+  const transport = requests.counted(options.transport, options.apiServerHost ?? IN_PROCESS_HOST);
   await using starting = new Disposables();
   const client = createClient(transport).with({ fieldManager: "kubelet" });
   const informers = starting.use(createInformers({ transport, clock, random, log }));
@@ -62,7 +66,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
     await startServer(
       options,
       lateKubelet(options, () => late.kubelet),
-      { client, cgroups, podStorage: async (pod) => (await late.storage?.of(pod)) ?? { volumes: [], logs: new Map() } },
+      { client, requests, cgroups, podStorage: async (pod) => (await late.storage?.of(pod)) ?? { volumes: [], logs: new Map() } },
     ),
   );
   const facts = await factsOf(options, server.port);
@@ -72,6 +76,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
       references,
       tokens,
       nodeAllocatable: () => allocatableOf(facts.capacity, facts),
+      metrics,
       clock,
       log,
     }),
@@ -79,7 +84,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   late.storage = new PodStorageOnDisk({ volumes, directories, clock });
   const view = { ...(await nodeViewOf(options, facts)), directories, cgroups };
   const machine = new MachinePods({
-    ...{ node: () => view, volumes, references, runtime, client, hasCgroups: cgroups.isOwn, clock, log },
+    ...{ node: () => view, volumes, references, runtime, client, hasCgroups: cgroups.isOwn, metrics, clock, log },
     ...(options.admitPod === undefined ? {} : { admitToNetwork: options.admitPod }),
   });
   starting.use(references.listen((podUid) => late.kubelet?.retry(podUid)));
@@ -114,13 +119,14 @@ function lateKubelet({ nodeName, runtime }: ContainerNodeOptions, kubelet: () =>
 
 interface ServerParts {
   readonly client: Client;
+  readonly requests: RequestMetrics;
   readonly cgroups: OwnCgroups;
   readonly podStorage: PodStorageSource;
 }
 
 async function startServer(options: ContainerNodeOptions, kubelet: ServedKubelet, parts: ServerParts): Promise<KubeletServer> {
   const { host, port, mayMove, tls } = options.server;
-  const { client, cgroups, podStorage } = parts;
+  const { client, requests, cgroups, podStorage } = parts;
   const { clock, metrics } = options;
   const started: { server?: KubeletServer } = {};
   const start = (at: number): Promise<KubeletServer> =>
@@ -129,11 +135,13 @@ async function startServer(options: ContainerNodeOptions, kubelet: ServedKubelet
       ...accessRules(options.server, client),
       nodeNumbers: machineStatistics({ ...options, ...(cgroups.isOwn ? { podsCgroup: podsCgroup(cgroups).path } : {}) }),
       cgroupUsage: (cgroup) => usageAt(cgroup, clock),
+      cgroupSettings,
       machine: machineFacts(),
       cgroupOf: (pod, containerId) => cgroupOf(pod, containerId, cgroups),
       podStorage,
       nodeLogs: fileTree(NODE_LOG_DIRECTORY),
       metrics,
+      requests,
       configuration: () => kubeletConfiguration(options, { port: started.server?.port, cgroups }),
     });
   started.server = await start(port).catch((error: unknown) => {

@@ -94,6 +94,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
         metrics,
         cgroupRoot,
         transport,
+        apiServerHost: new URL(connection.server).host,
         clock,
         log,
         signal,

@@ -11,6 +11,8 @@ import { compareResourceVersions } from "../../api/machinery/resource-version.ts
 import { conflict, isReason } from "../../api/machinery/status-error.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import { deepEqual } from "../../base/deep.ts";
+import { exponentialBounds } from "../../base/metrics/metric-series.ts";
+import type { HistogramDefinition } from "../../base/metrics/metric-set.ts";
 import { after, defineController, onChange, watch, type Controller, type Outcome, type Pass } from "../runtime/controller.ts";
 import { isNamespaceTerminating } from "../runtime/errors.ts";
 import { controllerReference, itsController, itself, keyOf } from "../runtime/keys.ts";
@@ -231,12 +233,21 @@ async function liveJob(
   }
 }
 
+/** Upstream's. */
+const CREATION_SKEW: HistogramDefinition = {
+  type: "histogram",
+  name: "cronjob_controller_job_creation_skew_duration_seconds",
+  help: "Time between when a cronjob is scheduled to be run, and when the corresponding job is created",
+  bounds: exponentialBounds(1, 2, 10),
+};
+
 /** A Job of this name that it controls was created by a process that died before it wrote the status. Undefined if it is of another client. */
 async function createJob(cronJob: CronJob, runMs: number, zone: Parameters<typeof jobDraft>[2], pass: Pass): Promise<Job | undefined> {
-  const { write, events, signal } = pass;
+  const { write, events, signal, metrics, clock } = pass;
   const draft = jobDraft(cronJob, runMs, zone);
   try {
     const job = await write.create(jobs, draft);
+    metrics.observe(CREATION_SKEW, {}, (clock.now() - runMs) / SECOND_MS);
     events.record(cronJob, { type: "Normal", reason: "SuccessfulCreate", message: `Created job ${job.metadata.name}` });
     return job;
   } catch (error) {

@@ -31,6 +31,7 @@ import { servicesOfPod } from "../shared/service-endpoints/keys.ts";
 import { slicesManagedBy, writeSlices, type SlicePlan } from "../shared/service-endpoints/slices.ts";
 import { ZONE_LABEL } from "./desired-endpoints.ts";
 import { hasTopologyMode } from "./hints.ts";
+import { countsAfter, recordChanges, recordSync, SliceCounts } from "./slice-metrics.ts";
 import { planFamily, SLICE_MANAGER, type FamilyPlan } from "./slice-plan.ts";
 import { sameShare, zoneShares } from "./zone-shares.ts";
 import { joinedErrors } from "../../base/joined-errors.ts";
@@ -64,7 +65,7 @@ export function endpointSliceController({ maxEndpointsPerSlice = ENDPOINTS_PER_S
     ],
     watches: [watch(services, itself), watch(pods, servicesOfPod), watch(nodes, servicesOfNode), watch(endpointSlices, managedSlices.keys)],
     start() {
-      const memory: Memory = { maxEndpointsPerSlice, reported: new Map() };
+      const memory: Memory = { maxEndpointsPerSlice, reported: new Map(), counts: new SliceCounts() };
       return (key, pass) => reconcile(key, pass, memory);
     },
   });
@@ -83,20 +84,36 @@ interface Memory {
   readonly maxEndpointsPerSlice: number;
   /** Last reported hint state of a Service and family; if lost, it is reported again. Nothing else depends on it. */
   readonly reported: Map<string, string>;
+  /** For metrics. */
+  readonly counts: SliceCounts;
 }
 
 async function reconcile(key: WorkKey, pass: Pass, memory: Memory): Promise<Outcome> {
   const service = pass.read.get(services, key);
   if (service === undefined) for (const family of FAMILIES) memory.reported.delete(hintsKey(key, family));
+  if (service === undefined) memory.counts.set(keyText(key), undefined, pass.metrics);
   if (service === undefined || !followsPods(service)) return onChange;
 
+  const existing = managedSlices.of(key, pass.read);
   const plan = planService(service, key, pass.read, memory);
-  await writeSlices(plan, pass, (action, error) => {
-    const what = `failed to ${action} for Service ${keyText(key)}: ${messageOf(error)}`;
-    pass.events.record(service, failure(service, what));
-  });
+  await writePlan(service, plan, pass);
+  recordChanges(plan, existing, pass.metrics);
+  memory.counts.set(keyText(key), countsAfter(plan, existing, memory.maxEndpointsPerSlice), pass.metrics);
   for (const event of eventsOf(service, plan.families, memory.reported)) pass.events.record(service, event);
   return onChange; // The node of an omitted Pod triggers a reconciliation when it appears.
+}
+
+async function writePlan(service: Service, plan: SlicePlan, pass: Pass): Promise<void> {
+  const key = keyText(keyOf(service));
+  try {
+    await writeSlices(plan, pass, (action, error) => {
+      pass.events.record(service, failure(service, `failed to ${action} for Service ${key}: ${messageOf(error)}`));
+    });
+    recordSync("success", pass.metrics);
+  } catch (error) {
+    recordSync("error", pass.metrics);
+    throw error;
+  }
 }
 
 interface ServicePlan extends SlicePlan {

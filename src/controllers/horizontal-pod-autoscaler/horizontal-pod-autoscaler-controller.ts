@@ -25,6 +25,7 @@ import {
 } from "../runtime/controller.ts";
 import { keyOf, keyText } from "../runtime/keys.ts";
 import { messageOf } from "../shared/pod-control.ts";
+import { recordComputation, recordReconciliation, type ReconciliationResult } from "./autoscaler-metrics.ts";
 import { proposalOf, type MetricContext } from "./metric-proposal.ts";
 import { decideByMetrics, decideWithoutMetrics, withVerdict, type Decision, type DecisionInput } from "./replica-decision.ts";
 import { ScaleTargets } from "./scale-target.ts";
@@ -76,11 +77,17 @@ async function reconcile(key: WorkKey, pass: Pass, state: State): Promise<Outcom
     state.uses.remove(key);
     return onChange;
   }
-  await scaleOnce(autoscaler, pass, state);
+  const startedMs = pass.clock.monotonic();
+  try {
+    recordReconciliation(await scaleOnce(autoscaler, pass, state), startedMs, pass);
+  } catch (error) {
+    recordReconciliation({ current: 0, desired: 0, isFailed: true }, startedMs, pass);
+    throw error;
+  }
   return after(state.settings.syncPeriodMs);
 }
 
-async function scaleOnce(autoscaler: HorizontalPodAutoscaler, pass: Pass, state: State): Promise<void> {
+async function scaleOnce(autoscaler: HorizontalPodAutoscaler, pass: Pass, state: State): Promise<ReconciliationResult> {
   const { clock, events } = pass;
   const { status } = autoscaler;
   const scale = await scaleOf(autoscaler, pass, state);
@@ -89,18 +96,21 @@ async function scaleOnce(autoscaler: HorizontalPodAutoscaler, pass: Pass, state:
     const message = `the HPA controller was unable to get the target's current scale: ${scale}`;
     const verdict: Verdict = { status: "False", reason: "FailedGetScale", message };
     const conditions = withVerdict(status?.conditions, "AbleToScale", verdict, clock.now());
-    return report(autoscaler, { ...status, desiredReplicas: status?.desiredReplicas ?? 0, conditions }, pass);
+    await report(autoscaler, { ...status, desiredReplicas: status?.desiredReplicas ?? 0, conditions }, pass);
+    return { current: 0, desired: 0, isFailed: true };
   }
   const decision = await decide(autoscaler, scale, pass, state);
   const current = scale.spec?.replicas ?? 0;
   if (decision.is === "failed") {
     events.record(autoscaler, { type: "Warning", reason: "FailedComputeMetricsReplicas", message: decision.message });
     // Upstream keeps the last desired number, which a process that died after scaling did not write.
-    return report(autoscaler, statusOf(autoscaler, { ...decision, current, desired: current }), pass);
+    await report(autoscaler, statusOf(autoscaler, { ...decision, current, desired: current }), pass);
+    return { current, desired: current, isFailed: true };
   }
   state.histories.set(keyText(keyOf(autoscaler)), decision.history);
-  if (decision.replicas === current) return report(autoscaler, statusOf(autoscaler, { ...decision, current, desired: current }), pass);
-  await rescale(autoscaler, { scale, decision, current }, pass, state);
+  if (decision.replicas === current) await report(autoscaler, statusOf(autoscaler, { ...decision, current, desired: current }), pass);
+  else await rescale(autoscaler, { scale, decision, current }, pass, state);
+  return { current, desired: decision.replicas, isFailed: false };
 }
 
 /** The target's scale, or why it is unknown. */
@@ -157,7 +167,9 @@ async function decide(autoscaler: HorizontalPodAutoscaler, scale: Scale, pass: P
     nowMs,
   };
   for (const metric of autoscaler.spec.metrics ?? []) {
+    const startedMs = pass.clock.monotonic();
     const result = await proposalOf(metric, context);
+    recordComputation(result, { type: metric.type, current, startedMs }, pass);
     if (result.is === "failed")
       pass.events.record(autoscaler, { type: "Warning", reason: result.failure.reason, message: result.failure.message });
     results.push(result);

@@ -23,6 +23,7 @@ import { nextBackoff, restoredBackoff } from "./backoff.ts";
 import { countPods, hasUncounted, withCounted, type Counting } from "./counting.ts";
 import { completionOf, deadlineRemainingMs, endingOf, type Ending } from "./ending.ts";
 import { confirm, JobMemory } from "./job-memory.ts";
+import { recordCounted, recordFinished, recordSync, type JobSync, type SyncAction } from "./job-metrics.ts";
 import { TRACKING_FINALIZER } from "./job-pods.ts";
 import { stateOf, uidOf, type JobState } from "./job-state.ts";
 import { withAnnouncement, withOutcome, withPodCounts, withStartTime, withSuspension, type PodCounts } from "./job-status.ts";
@@ -103,22 +104,33 @@ async function reconcileJob(key: WorkKey, pass: Pass, memory: JobMemory): Promis
     pass.events.record(job, { type: "Warning", reason: "UnknownCompletionMode", message });
     return onChange;
   }
+  const startedMs = pass.clock.monotonic();
+  const record = (action: SyncAction, result: JobSync["result"]): void =>
+    recordSync(job, { action, result, durationMs: pass.clock.monotonic() - startedMs }, pass);
   try {
-    return await keepJob(job, selector, pass, memory);
+    const { outcome, action } = await keepJob(job, selector, pass, memory);
+    record(action, "success");
+    return outcome;
   } catch (error) {
+    record("reconciling", "error");
     memory.doubt(key);
     throw error;
   }
 }
 
-async function keepJob(job: Job, selector: LabelSelector, pass: Pass, memory: JobMemory): Promise<Outcome> {
+interface Kept {
+  readonly outcome: Outcome;
+  readonly action: SyncAction;
+}
+
+async function keepJob(job: Job, selector: LabelSelector, pass: Pass, memory: JobMemory): Promise<Kept> {
   const nowMs = pass.clock.now();
   const record = memory.of(job, pass.clock.monotonic());
   if (!record.isConfirmed) {
     await confirm(job, selector, pass);
     record.isConfirmed = true;
     // The cache may have caught up meanwhile: what was read before is stale.
-    if (pass.read.get(jobs, keyOf(job)) !== job) return after(0);
+    if (pass.read.get(jobs, keyOf(job)) !== job) return { outcome: after(0), action: "reconciling" };
   }
   const claimed = await claim({ owner: job, ownerKind: jobs, kind: pods, selector, finalizers: [TRACKING_FINALIZER], pass });
   const status = withStartTime(job.status ?? {}, job.spec ?? { template: {} }, nowMs);
@@ -135,7 +147,12 @@ async function keepJob(job: Job, selector: LabelSelector, pass: Pass, memory: Jo
   await count(job, countPods(state, decided, next), decided, pass);
   record.backoff = backoff;
   if (acted.failure !== undefined) throw acted.failure.error;
-  return outcomeOf(plan, deadlineRemainingMs({ spec: state.spec, status: next }, nowMs));
+  return { outcome: outcomeOf(plan, deadlineRemainingMs({ spec: state.spec, status: next }, nowMs)), action: actionOf(acted) };
+}
+
+function actionOf({ created, deleted }: Acted): SyncAction {
+  if (created > 0) return "pods_created";
+  return deleted.length > 0 ? "pods_deleted" : "tracking";
 }
 
 /** When the Job ends, its active Pods are deleted; they keep their finalizer until they are counted. */
@@ -229,11 +246,14 @@ async function count(job: Job, counting: Counting, ending: Ending | undefined, p
   const isOver = !counting.isLimited && released.failure === undefined && !hasUncounted(counted) && counted.terminating === 0;
   if (ending === undefined || !isOver) {
     await writeStatus(listed, counted, pass);
+    recordCounted(job, counted, pass);
     if (released.failure !== undefined) throw released.failure.error;
     return;
   }
   const finished = withOutcome(counted, ending, clock.now());
   await write.updateStatus(jobs, { ...listed, status: finished });
+  recordCounted(job, finished, pass);
+  recordFinished(job, ending, pass);
   emitOutcome(listed, finished, ending, pass);
 }
 

@@ -9,6 +9,7 @@ import { secrets } from "../../api/core/v1/secret.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason, StatusError } from "../../api/machinery/status-error.ts";
 import { silentLogger } from "../../base/logger.ts";
+import { MetricSet } from "../../base/metrics/metric-set.ts";
 import { seededRandom } from "../../base/random.ts";
 import type { ResourceKind } from "../../client/client.ts";
 import type { Reader } from "../../client/informer/informer.ts";
@@ -198,7 +199,7 @@ test("a group that does not respond keeps the namespace", async () => {
   const reconcile = namespaceController.start({ ...context, kinds: () => [] });
 
   const message = 'Cannot empty namespace "space": apps/v1: the server is currently unable to handle the request';
-  await assert.rejects(reconcile({ name: SPACE }, { ...context, write, events: silentRecorder }), { message });
+  await assert.rejects(reconcile({ name: SPACE }, { ...context, metrics: new MetricSet(), write, events: silentRecorder }), { message });
   assert.equal(await isThere(cluster, configMaps, "a"), false);
   assert.deepEqual(await complaints(cluster), [
     "NamespaceDeletionDiscoveryFailure DiscoveryFailed Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: apps/v1: the server is currently unable to handle the request",

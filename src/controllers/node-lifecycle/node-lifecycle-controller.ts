@@ -18,6 +18,7 @@ import { keyOf } from "../runtime/keys.ts";
 import { inTurns } from "../runtime/concurrent-writes.ts";
 import { lostConditions, podsToTakeBack, withoutReadiness } from "./lost-node.ts";
 import { plannedLabels, plannedTaints } from "./node-marks.ts";
+import { recordEviction, recordZones } from "./node-metrics.ts";
 import { Observation, heartbeatOf } from "./observation.ts";
 import { NODE_LIFECYCLE_DEFAULTS, type NodeLifecycleSettings } from "./settings.ts";
 import { planZones, zoneFacts } from "./zones.ts";
@@ -42,6 +43,8 @@ interface Memory {
   readonly known: Map<string, Node>;
   readonly granted: Set<string>;
   readonly lastGrantMs: Map<string, number>;
+  /** Zones with metrics, which are zero when their last Node is deleted. */
+  readonly countedZones: Set<string>;
   zonesLookedAtMs: number;
   isStopped: boolean;
 }
@@ -77,7 +80,13 @@ export function nodeLifecycleController(given: Partial<NodeLifecycleSettings> = 
 
 function newMemory(settings: NodeLifecycleSettings, { clock }: ControllerContext): Memory {
   const observation = new Observation({ nowMs: clock.monotonic(), pauseMs: PAUSE_PERIODS * settings.nodeMonitorPeriodMs });
-  const zones = { granted: new Set<string>(), lastGrantMs: new Map<string, number>(), zonesLookedAtMs: -Infinity, isStopped: false };
+  const zones = {
+    granted: new Set<string>(),
+    lastGrantMs: new Map<string, number>(),
+    countedZones: new Set<string>(),
+    zonesLookedAtMs: -Infinity,
+    isStopped: false,
+  };
   return { settings, observation, known: new Map(), ...zones };
 }
 
@@ -143,7 +152,7 @@ async function declareLost(node: Node, pass: Pass): Promise<Node> {
   return lost;
 }
 
-async function mark(node: Node, { write, clock }: Pass, { granted, isStopped }: Memory): Promise<void> {
+async function mark(node: Node, { write, clock, metrics }: Pass, { granted, isStopped }: Memory): Promise<void> {
   const { name, resourceVersion } = node.metadata;
   const isGranted = granted.has(name);
   const taints = plannedTaints(node, { isGranted, isStopped }, clock.now());
@@ -153,6 +162,7 @@ async function mark(node: Node, { write, clock }: Pass, { granted, isStopped }: 
     const metadata = { resourceVersion, ...(labels === undefined ? {} : { labels }) };
     const value = { metadata, ...(taints === undefined ? {} : { spec: { taints: taints.map((taint) => ({ ...taint })) } }) };
     await write.patch(nodes, { name }, { type: "strategic", value });
+    if (isGranted && taints !== undefined) recordEviction(node, metrics);
   }
   // A turn granted meanwhile is for the next reconciliation.
   if (isGranted) granted.delete(name);
@@ -177,12 +187,13 @@ function emitEvent(node: Node, reason: string, message: string, { events }: Pass
 // ── all Nodes ───────────────────────────────────────────────────────────────────────────────────────
 
 /** Grants eviction turns; the Node's reconciliation then writes the taint. */
-function lookAtZones({ read, clock, log, wake }: Pass, memory: Memory): Outcome {
+function lookAtZones({ read, clock, log, metrics, wake }: Pass, memory: Memory): Outcome {
   const nowMs = clock.monotonic();
   const dueMs = memory.zonesLookedAtMs + ZONES_INTERVAL_MS;
   if (dueMs > nowMs) return after(dueMs - nowMs);
   memory.zonesLookedAtMs = nowMs;
   const all = read.list(nodes);
+  recordZones(all, memory.countedZones, metrics);
   const { isStopped, grants, nextMs } = planZones(all, memory.settings, memory, nowMs);
   if (isStopped !== memory.isStopped) {
     log.info(isStopped ? "All Nodes are lost: Pods stay where they are" : "Some Nodes are back");

@@ -11,6 +11,7 @@ import type { PolicyRule } from "../../api/generated/rbac.authorization.k8s.io/v
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { MetricSet } from "../../base/metrics/metric-set.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client, ObjectKey, ResourceKind } from "../../client/client.ts";
 import type { DiscoveredKind } from "../../client/discovery.ts";
@@ -97,6 +98,8 @@ export interface Pass {
   readonly random: Random;
   /** Carries the controller's name and the key. */
   readonly log: Logger;
+  /** Metrics of the controller, besides those of its queue, which the runtime counts. */
+  readonly metrics: MetricSet;
   /** Aborted when the controller must stop. `write` is cancelled by itself. */
   readonly signal: AbortSignal;
   /** Queues another key; its reconciliation has the trigger of this one. */

@@ -1,4 +1,5 @@
-/** Work-queue metrics of controllers, under upstream's names, so that dashboards work. Counting is an addition. */
+/** Work-queue metrics of all controllers, and those of each (MetricSet), under upstream's names, so that dashboards work. Counting is an addition. */
+import type { MetricSet } from "../../base/metrics/metric-set.ts";
 import type { Family, HistogramFamily, HistogramSample } from "../../base/metrics/prometheus-text.ts";
 
 /** Bucket bounds in seconds: upstream's for work queues, powers of ten from 10 ns to 1,000 s, the relevant part. */
@@ -33,11 +34,15 @@ export class ControllerStatistics {
 export interface QueueNow {
   readonly depth: number;
   readonly inProgress: number;
+  /** For how long each key in progress has been reconciled. */
+  readonly unfinishedSeconds: readonly number[];
 }
 
 export interface ControllerMetrics {
   readonly name: string;
   readonly statistics: ControllerStatistics;
+  /** Its own, besides those of the queue. */
+  readonly metrics: MetricSet;
   now(): QueueNow;
 }
 
@@ -67,6 +72,18 @@ export function metricFamilies(controllers: readonly ControllerMetrics[]): reado
       "Number of keys queued again after a failed reconciliation",
       ({ statistics }) => statistics.retries,
     ),
+    family(
+      "workqueue_unfinished_work_seconds",
+      "gauge",
+      "Seconds that the reconciliations in progress have taken so far, together",
+      (one) => one.now().unfinishedSeconds.reduce((sum, seconds) => sum + seconds, 0),
+    ),
+    family(
+      "workqueue_longest_running_processor_seconds",
+      "gauge",
+      "Seconds that the longest reconciliation in progress has taken so far",
+      (one) => Math.max(0, ...one.now().unfinishedSeconds),
+    ),
     family("k8ts_controller_in_progress", "gauge", "Number of keys being reconciled", (controller) => controller.now().inProgress),
     histogram("workqueue_queue_duration_seconds", "Time in seconds that keys spent in the work queue", ({ waited }) => waited),
     histogram("workqueue_work_duration_seconds", "Duration in seconds of reconciling a key", ({ worked }) => worked),
@@ -77,5 +94,6 @@ export function metricFamilies(controllers: readonly ControllerMetrics[]): reado
       ({ statistics }) => statistics.passes,
     ),
     family("k8ts_controller_failures_total", "counter", "Number of failed reconciliations", ({ statistics }) => statistics.failures),
+    ...controllers.flatMap(({ metrics }) => metrics.families()),
   ];
 }

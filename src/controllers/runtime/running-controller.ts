@@ -9,6 +9,7 @@ import { anySignal, onAbort } from "../../base/abort.ts";
 import { assert } from "../../base/assert.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
+import { MetricSet } from "../../base/metrics/metric-set.ts";
 import type { Random } from "../../base/random.ts";
 import { perKeyExponential } from "../../base/rate-limiter.ts";
 import { WorkQueue } from "../../base/work-queue.ts";
@@ -19,7 +20,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Change, Controller, Outcome, Reconcile, Watch, WatchOfEveryKind, WorkKey } from "./controller.ts";
 import type { EveryKind } from "./all-kinds.ts";
 import { keyOf, keyText, kindName, parseKey } from "./keys.ts";
-import { ControllerStatistics, type ControllerMetrics } from "./metrics.ts";
+import { ControllerStatistics, type ControllerMetrics, type QueueNow } from "./metrics.ts";
 
 /** Upstream's first delay; its longest is over 16 minutes, too long to wait after fixing a problem. */
 const RETRY_DELAY = { minMs: 5, maxMs: 60_000 };
@@ -67,10 +68,12 @@ export class RunningController implements ControllerMetrics {
   readonly #options: RunningControllerOptions;
   readonly #queue: WorkQueue<string>;
   readonly #woken = new Map<string, Woken>();
-  readonly #underWay = new Set<string>();
+  /** Keys being reconciled, with the start. */
+  readonly #underWay = new Map<string, number>();
   readonly #stopping = new AbortController();
   readonly #listening = new Set<Listening>();
   readonly statistics = new ControllerStatistics();
+  readonly metrics = new MetricSet();
   #workers: readonly Promise<void>[] = [];
 
   constructor(options: RunningControllerOptions) {
@@ -82,13 +85,15 @@ export class RunningController implements ControllerMetrics {
     return this.#options.controller.name;
   }
 
-  now(): { readonly depth: number; readonly inProgress: number } {
-    return { depth: this.#queue.length, inProgress: this.#queue.inProgress };
+  now(): QueueNow {
+    const nowMs = this.#options.clock.monotonic();
+    const unfinishedSeconds = [...this.#underWay.values()].map((startedMs) => (nowMs - startedMs) / 1_000);
+    return { depth: this.#queue.length, inProgress: this.#queue.inProgress, unfinishedSeconds };
   }
 
   /** Keys being reconciled: "deployment-controller default/web". */
   get underWay(): readonly string[] {
-    return [...this.#underWay].map((text) => `${this.name} ${text}`);
+    return [...this.#underWay.keys()].map((text) => `${this.name} ${text}`);
   }
 
   /** Resolves when it is synced and running. Rejects if it is stopped before, or `given` aborts. */
@@ -178,7 +183,7 @@ export class RunningController implements ControllerMetrics {
       if (passes % PASSES_PER_TURN === PASSES_PER_TURN - 1) await this.#turn();
       const text = await this.#queue.take();
       if (text === undefined || this.#stopping.signal.aborted) return;
-      this.#underWay.add(text);
+      this.#underWay.set(text, this.#options.clock.monotonic());
       await this.#pass(text, reconcile);
       this.#underWay.delete(text);
       this.#queue.done(text);
@@ -201,6 +206,7 @@ export class RunningController implements ControllerMetrics {
   /** Never rejects. */
   async #pass(text: string, reconcile: Reconcile): Promise<void> {
     const { controller, read, client, events, clock, random, log } = this.#options;
+    const { metrics } = this;
     const { signal } = this.#stopping;
     const startedMs = clock.monotonic();
     const { atMs, trigger } = this.#woken.get(text) ?? {};
@@ -211,7 +217,7 @@ export class RunningController implements ControllerMetrics {
     const passLog = log.with({ key: text });
     try {
       const write = client.with({ cause, signal });
-      const outcome = await reconcile(parseKey(text), { read, write, events, clock, random, log: passLog, signal, wake });
+      const outcome = await reconcile(parseKey(text), { read, write, events, clock, random, log: passLog, metrics, signal, wake });
       assertOutcome(outcome, controller.name);
       this.#queue.forget(text);
       if (outcome.again === "after") this.#addAfter(text, outcome.delayMs, trigger);

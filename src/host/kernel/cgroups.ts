@@ -117,3 +117,8 @@ export function weightOf(cpuShares: number): number {
   const shares = Math.min(SHARES_MAX, Math.max(SHARES_MIN, cpuShares));
   return Math.floor(1 + ((shares - SHARES_MIN) * (WEIGHT_MAX - 1)) / (SHARES_MAX - SHARES_MIN));
 }
+
+/** The inverse, as cAdvisor computes it: rounded down. */
+export function sharesOf(weight: number): number {
+  return SHARES_MIN + Math.floor(((weight - 1) * (SHARES_MAX - SHARES_MIN)) / (WEIGHT_MAX - 1));
+}

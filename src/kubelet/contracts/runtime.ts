@@ -195,8 +195,8 @@ export interface ImageFilesystem {
 /** Receives metrics of runtime calls from drivers that use a remote runtime. */
 export interface RuntimeObserver {
   called(call: RuntimeCall): void;
-  /** Called after a full relist. */
-  listed(durationMs: number): void;
+  /** Called after a full relist. `intervalMs`: since the start of the last one; absent for the first. */
+  listed(durationMs: number, intervalMs?: number): void;
 }
 
 export interface RuntimeCall {

@@ -26,6 +26,7 @@ import { credentialsFor } from "../container-config/image-credentials.ts";
 import type { NodeView } from "../container-config/node-view.ts";
 import { podCgroup, possiblePodCgroups } from "../container-config/pod-cgroup.ts";
 import { sandboxRun, uidOfLogs } from "../container-config/sandbox.ts";
+import type { KubeletMetrics } from "../kubelet-metrics.ts";
 import type { ImageCredentials, Runtime } from "../contracts/runtime.ts";
 import { createProbeActions } from "./probe-actions.ts";
 
@@ -43,6 +44,7 @@ export interface MachinePodsOptions {
   admitToNetwork?(pod: Pod, addresses: readonly string[]): Promise<void>;
   /** Whether this process may create control groups: inside a container it mostly may not, and only the runtime's limits apply. */
   readonly hasCgroups: boolean;
+  readonly metrics?: Pick<KubeletMetrics, "cgroupChanged">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -60,7 +62,7 @@ export class MachinePods implements PodMachine {
     const { references, volumes } = this.#options;
     references.register(pod);
     await volumes.mount(pod, signal);
-    this.#makeCgroup(pod);
+    this.#makeCgroup(pod, "create");
   }
 
   async sandbox(pod: Pod): Promise<SandboxRun> {
@@ -105,7 +107,7 @@ export class MachinePods implements PodMachine {
   }
 
   async resize(pod: Pod): Promise<void> {
-    this.#makeCgroup(pod);
+    this.#makeCgroup(pod, "update");
   }
 
   update(pod: Pod): void {
@@ -123,7 +125,10 @@ export class MachinePods implements PodMachine {
     references.unregister(podUid);
     if (!willRestart) await removeEmptyLogs(this.#options.node().directories.logs, podUid);
     if (this.#options.node().cgroups.driver === "systemd") return; // It removes what it created.
+    const { clock, metrics } = this.#options;
+    const startedMs = clock.monotonic();
     for (const path of this.#cgroupsOf(podUid)) await removeCgroup(path);
+    metrics?.cgroupChanged("destroy", clock.monotonic() - startedMs);
   }
 
   async orphanedPods(): Promise<readonly string[]> {
@@ -138,14 +143,16 @@ export class MachinePods implements PodMachine {
     return hasCgroups ? possiblePodCgroups(podUid, node().cgroups) : [];
   }
 
-  #makeCgroup(pod: Pod): void {
-    const { hasCgroups, node } = this.#options;
+  #makeCgroup(pod: Pod, operation: "create" | "update"): void {
+    const { hasCgroups, node, clock, metrics } = this.#options;
     const { cgroups } = node();
     // systemd creates its slices when the runtime requests them.
     if (!hasCgroups || cgroups.driver === "systemd") return;
     const { path, resources } = podCgroup(pod, cgroups);
+    const startedMs = clock.monotonic();
     try {
       makeCgroup(path, resources);
+      metrics?.cgroupChanged(operation, clock.monotonic() - startedMs);
     } catch (error) {
       throw new MountError(`failed to ensure that the pod: ${pod.metadata.uid} cgroups exist and are correctly applied: ${String(error)}`, {
         cause: error,

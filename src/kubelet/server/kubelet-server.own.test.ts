@@ -163,6 +163,17 @@ test("/pods lists the node's Pods, /runningpods those of its runtime", async () 
   ]);
 });
 
+const LIMITED = {
+  cpuShares: 1_024,
+  cpuPeriod: 100_000,
+  cpuQuota: 50_000,
+  throttling: { periods: 10, throttledPeriods: 4, throttledSeconds: 1.5 },
+  memoryLimitBytes: 1_000_000,
+  memoryReservationBytes: 0,
+  memorySwapLimitBytes: 0,
+  memoryCacheBytes: 700,
+  memorySwapBytes: 0,
+};
 const REST = { memoryUsageBytes: 8, memoryRssBytes: 6 };
 
 test("stats come from the runtime and the machine, and metrics are text", async () => {
@@ -174,6 +185,7 @@ test("stats come from the runtime and the machine, and metrics are text", async 
     machine: { processors: 2, memoryBytes: 1_000, machineId: "m", systemUuid: "s", bootId: "b" },
     podStorage: () => Promise.resolve({ volumes: [], logs: new Map(), hostsFile: { usedBytes: 4_096, inodesUsed: 1 } }),
     cgroupOf: ({ metadata }, id = "") => `/pod${metadata.uid}/${id}`,
+    cgroupSettings: (cgroup) => Promise.resolve(cgroup.endsWith("c-main") ? LIMITED : undefined),
   });
 
   const summary = JSON.parse((await server.ask("/stats/summary")).body) as {
@@ -191,12 +203,42 @@ test("stats come from the runtime and the machine, and metrics are text", async 
     cadvisor,
     /^container_memory_working_set_bytes\{container="main",id="\/podu-1\/c-main",image="web:1",name="c-main",namespace="default",pod="web"\} 7 5000$/m,
   );
+  const labels = 'container="main",id="/podu-1/c-main",image="web:1",name="c-main",namespace="default",pod="web"';
+  const lines = cadvisor.split("\n").filter((line) => /^container_(cpu_cfs|spec|memory_(cache|swap))/.test(line));
+  deepEqual(
+    lines.map((line) => line.replace(`{${labels}}`, "")),
+    [
+      "container_cpu_cfs_periods_total 10",
+      "container_cpu_cfs_throttled_periods_total 4",
+      "container_cpu_cfs_throttled_seconds_total 1.5",
+      "container_memory_cache 700",
+      "container_memory_swap 0",
+      "container_spec_cpu_period 100000",
+      "container_spec_cpu_quota 50000",
+      "container_spec_cpu_shares 1024",
+      "container_spec_memory_limit_bytes 1000000",
+      "container_spec_memory_reservation_limit_bytes 0",
+      "container_spec_memory_swap_limit_bytes 0",
+    ].map((line) => line.replace(/$/, " 5000")),
+  );
   match(cadvisor, /^machine_cpu_cores\{boot_id="b",machine_id="m",system_uuid="s"\} 2$/m);
   await server.ask("/containerLogs/default/web/main", { method: "PATCH" });
   const { body: own } = await server.ask("/metrics");
   match(own, /^kubelet_running_containers\{container_state="running"\} 2$/m);
   match(own, /^kubelet_http_requests_total\{long_running="false",method="GET",path="metrics\/cadvisor",server_type="readwrite"\} 1$/m);
   match(own, /^kubelet_http_requests_total\{long_running="false",method="other",path="containerLogs",server_type="readwrite"\} 1$/m);
+});
+
+test("statistics pages do not fail while Pods come and go", async () => {
+  const stats = () => Promise.resolve([{ podUid: "u-1", namespace: "default", name: "web", containers: [{ id: "c-main", name: "main" }] }]);
+  const gone = (): Promise<never> => Promise.reject(new Error("EIO: i/o error, read"));
+  const sources = { cgroupOf: () => "/group", cgroupUsage: gone, cgroupSettings: gone, podStorage: gone };
+  await using server = await serve(aKubelet({ stats }), sources);
+
+  const codes = [];
+  for (const page of ["/stats/summary", "/metrics/resource", "/metrics/cadvisor"]) codes.push((await server.ask(page)).code);
+
+  deepEqual(codes, [200, 200, 200]);
 });
 
 test("failing stats are reported with upstream's message", async () => {

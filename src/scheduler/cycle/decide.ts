@@ -13,6 +13,7 @@ import { type RefusedNodes, Refusals } from "./rejections.ts";
 import type { RoundRobin } from "./round-robin.ts";
 import { nodesToFind } from "./sample.ts";
 import { type NodeScore, Scores } from "./scores.ts";
+import type { Stopwatch } from "./stopwatch.ts";
 import { whatIf } from "./what-if.ts";
 
 export type Decision = Placed | Unschedulable;
@@ -60,9 +61,12 @@ export class Turns {
   startIndex = 0;
   readonly equals: RoundRobin;
   readonly scores = new Scores();
+  /** Absent: nothing is measured. */
+  readonly stopwatch: Stopwatch | undefined;
 
-  constructor(equals: RoundRobin) {
+  constructor(equals: RoundRobin, stopwatch?: Stopwatch) {
     this.equals = equals;
+    this.stopwatch = stopwatch;
   }
 }
 
@@ -79,7 +83,9 @@ interface Cycle {
 export function decide(profile: Profile, pod: PodInfo, input: CycleInput, turns: Turns): Decision {
   const { snapshot, nominatedPods } = input;
   if (snapshot.nodes.length === 0) return { is: "unschedulable", diagnosis: NO_NODES, whatIf: undefined };
+  turns.stopwatch?.start(profile.schedulerName);
   const before = askPreFilters(profile, pod, snapshot);
+  turns.stopwatch?.lap("PreFilter", before.is === "rejected" ? "Unschedulable" : "Success");
   if (before.is === "rejected") {
     const { rejection, plugins } = before;
     // Not all states exist, so that a what-if query gets the same rejection again.
@@ -93,6 +99,7 @@ export function decide(profile: Profile, pod: PodInfo, input: CycleInput, turns:
 
   const cycle = { profile, snapshot, turns, filters, refusals, narrowed: before.narrowed };
   const feasible = findFeasible(cycle);
+  turns.stopwatch?.lap("Filter", feasible.length === 0 ? "Unschedulable" : "Success");
   turns.startIndex = (turns.startIndex + feasible.length + refusals.size) % snapshot.nodes.length;
   const [first] = feasible;
   if (first === undefined) return refused(cycle);
@@ -146,6 +153,7 @@ function placedBest({ profile, snapshot, turns, filters, refusals }: Cycle, feas
   const { scores } = turns;
   scores.compute(profile, filters.pod, feasible, snapshot);
   const chosen = scores.best(turns.equals);
+  turns.stopwatch?.lap("Score");
   return {
     is: "placed",
     nodeName: (feasible[chosen] as NodeInfo).name,

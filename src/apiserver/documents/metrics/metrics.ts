@@ -6,6 +6,7 @@ import { groupResourceOf } from "../../../api/machinery/object.ts";
 import type { StoreStatistics } from "../../../store/store.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
 import type { Endpoints } from "../../framework/endpoints.ts";
+import { KUBERNETES_VERSION } from "../../shared/kubernetes-version.ts";
 import { DURATION_BUCKETS_S, type Histogram, type Metrics } from "../../framework/metrics.ts";
 import {
   PROMETHEUS_TYPE,
@@ -23,6 +24,7 @@ export function metricsDocument({ endpoints, metrics, server, fairness, moreMetr
     listedPaths: () => ["/metrics"],
     async answer() {
       const families = [
+        BUILD,
         ...requestFamilies(metrics),
         ...watchFamilies(metrics),
         ...(fairness?.metricFamilies() ?? []),
@@ -35,6 +37,15 @@ export function metricsDocument({ endpoints, metrics, server, fairness, moreMetr
     },
   };
 }
+
+const { major, minor, patch } = KUBERNETES_VERSION;
+
+const BUILD: Family = {
+  name: "kubernetes_build_info",
+  help: "The Kubernetes version of the served API; the value is always 1",
+  type: "gauge",
+  samples: [{ labels: { git_version: `v${major}.${minor}.${patch}+k8ts`, major, minor }, value: 1 }],
+};
 
 /** Upstream's verb label of writes is the method. */
 const VERB_LABELS: ReadonlyMap<string, string> = new Map([

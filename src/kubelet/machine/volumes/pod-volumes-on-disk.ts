@@ -21,7 +21,8 @@ import { usedVolumes } from "../../pod/used-volumes.ts";
 import { all } from "../../volumes/all.ts";
 import { findPlugin } from "../../volumes/framework/find-plugin.ts";
 import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
-import type { VolumeNode } from "../../volumes/framework/volume-plugin.ts";
+import type { VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
+import type { KubeletMetrics, StorageOperation, VolumeCounts } from "../../kubelet-metrics.ts";
 import { linuxMounter } from "./linux-mounter.ts";
 import { PodDirectories } from "./pod-directories.ts";
 import { checkSubPath, mountSubPath } from "./sub-paths.ts";
@@ -34,6 +35,7 @@ export interface PodVolumesOptions {
   readonly tokens: Pick<ServiceAccountTokens, "token" | "forget" | "listen">;
   /** The node's current allocatable resources. */
   nodeAllocatable(): ResourceList;
+  readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -71,6 +73,7 @@ class PodVolumesOnDisk implements PodVolumes {
       nameOf: (podUid) => nameOf(this.#pods.get(podUid)?.pod),
     });
     const changed = (podUid: string) => this.#pods.has(podUid) && this.#updates.want(podUid);
+    options.metrics?.countVolumes(() => this.#counts());
     this.#listening = [options.references.listen(changed), options.tokens.listen(changed)];
   }
 
@@ -88,6 +91,36 @@ class PodVolumesOnDisk implements PodVolumes {
       for (const result of results) if (result.status === "rejected") throw result.reason;
       return mounted.volumes;
     });
+  }
+
+  async #timed<T>(operation: StorageOperation["operation"], plugin: VolumePlugin, run: () => Promise<T>): Promise<T> {
+    const { clock, metrics } = this.#options;
+    const startedMs = clock.monotonic();
+    const ended = (isFailed: boolean): void =>
+      metrics?.storageOperation({ operation, plugin: pluginName(plugin), durationMs: clock.monotonic() - startedMs, isFailed });
+    try {
+      const result = await run();
+      ended(false);
+      return result;
+    } catch (error) {
+      ended(true);
+      throw error;
+    }
+  }
+
+  #counts(): VolumeCounts {
+    const counts = new Map<string, { desired: number; actual: number }>();
+    for (const { pod, volumes } of this.#pods.values()) {
+      for (const volume of usedVolumes(pod)) {
+        // A volume without a plugin is an event of its Pod, and not counted.
+        const plugin = all.find(({ source }) => Object.hasOwn(volume, source));
+        if (plugin === undefined) continue;
+        const name = pluginName(plugin);
+        const count = counts.get(name) ?? { desired: 0, actual: 0 };
+        counts.set(name, { desired: count.desired + 1, actual: count.actual + (volumes.has(volume.name) ? 1 : 0) });
+      }
+    }
+    return counts;
   }
 
   mounted(podUid: string): ReadonlyMap<string, MountedVolume> | undefined {
@@ -169,7 +202,7 @@ class PodVolumesOnDisk implements PodVolumes {
     const mounted = await plugin.reconstruct(podVolume, this.#node);
     if (mounted !== undefined && plugin.refresh === undefined) return mounted;
     const resolved = await plugin.resolve(podVolume, this.#node, signal);
-    if (mounted === undefined) return plugin.mount(podVolume, resolved, this.#node);
+    if (mounted === undefined) return this.#timed("volume_mount", plugin, () => plugin.mount(podVolume, resolved, this.#node));
     await plugin.refresh?.(podVolume, resolved, this.#node);
     return mounted;
   }
@@ -179,7 +212,10 @@ class PodVolumesOnDisk implements PodVolumes {
     const found = await namesIn(this.#directories.volumes(podUid));
     for (const plugin of all.filter(({ directory }) => found.includes(directory))) {
       const { path: parent } = this.#directories.volume(podUid, plugin.directory, "");
-      for (const name of await namesIn(parent)) await plugin.unmount(this.#directories.volume(podUid, plugin.directory, name), this.#node);
+      for (const name of await namesIn(parent))
+        await this.#timed("volume_unmount", plugin, () =>
+          plugin.unmount(this.#directories.volume(podUid, plugin.directory, name), this.#node),
+        );
     }
   }
 
@@ -217,4 +253,9 @@ function uidOf({ metadata }: Pod): string {
 
 function nameOf(pod: Pod | undefined): string {
   return `${pod?.metadata.namespace ?? ""}/${pod?.metadata.name ?? ""}`;
+}
+
+/** "kubernetes.io/configmap" of the directory "kubernetes.io~configmap". */
+function pluginName({ directory }: Pick<VolumePlugin, "directory">): string {
+  return directory.replace("~", "/");
 }

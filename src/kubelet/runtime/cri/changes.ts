@@ -80,6 +80,7 @@ export class Changes implements Disposable {
   async #run(): Promise<void> {
     const { clock, log, observer } = this.#options;
     this.#seen = new Map();
+    let lastListMs: number | undefined;
     while (!this.#over.signal.aborted) {
       // First the stream, then the list: one of them sees what happens in between.
       this.#openStream();
@@ -91,7 +92,8 @@ export class Changes implements Disposable {
         if (!this.#wasAway) log.warn("Cannot list the Pods of the container runtime", { error });
         this.#wasAway = true;
       }
-      observer?.listed(clock.monotonic() - startedAtMs);
+      observer?.listed(clock.monotonic() - startedAtMs, lastListMs === undefined ? undefined : startedAtMs - lastListMs);
+      lastListMs = startedAtMs;
       await this.#pause(clock, this.#nextListMs());
     }
   }

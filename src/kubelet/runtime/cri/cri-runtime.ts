@@ -36,7 +36,7 @@ import { LOG_ROTATION_DEFAULT, LogRotation, type LogRotationPolicy } from "./log
 import { PodViews, uidOf } from "./pod-views.ts";
 import { identify, setUpOf, troubleOf, type RuntimeIdentity, type RuntimeSetUp } from "./runtime-health.ts";
 import { Sandboxes } from "./sandboxes.ts";
-import { podStats } from "./stats.ts";
+import { allPodStats, podStats } from "./stats.ts";
 
 export interface CriRuntimeOptions {
   /** "unix:///run/containerd/containerd.sock" */
@@ -116,7 +116,8 @@ export class CriRuntime implements Runtime {
   }
 
   stats(podUid?: string): Promise<readonly PodStats[]> {
-    return podStats(this.#client, this.#owner, podUid);
+    if (podUid !== undefined) return podStats(this.#client, this.#owner, podUid);
+    return allPodStats(this.#client, this.#owner, async () => (await this.list()).map((sandbox) => sandbox.podUid));
   }
 
   watch(listener: (podUid: string) => void): Disposable {

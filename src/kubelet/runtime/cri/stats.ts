@@ -14,6 +14,26 @@ import {
   type SandboxStatsMessage,
 } from "./messages/stats.ts";
 
+/**
+ * Of all Pods. containerd responds with an error while one of them is being removed: then each Pod is requested alone, and those that fail
+ * are left out. Rejects if all of them fail.
+ */
+export async function allPodStats(
+  client: CriClient,
+  owner: string,
+  podUids: () => Promise<readonly string[]>,
+): Promise<readonly PodStats[]> {
+  try {
+    return await podStats(client, owner);
+  } catch (error) {
+    const uids = [...new Set(await podUids())];
+    const each = await Promise.allSettled(uids.map((uid) => podStats(client, owner, uid)));
+    const found = each.flatMap((result) => (result.status === "fulfilled" ? result.value : []));
+    if (uids.length > 0 && each.every(({ status }) => status === "rejected")) throw error;
+    return found;
+  }
+}
+
 /** `podUid`: of one Pod alone. For all Pods containerd returns nothing while one of them is being removed. */
 export async function podStats(client: CriClient, owner: string, podUid?: string): Promise<readonly PodStats[]> {
   const filter = { labels: entriesOf({ [OWNER]: owner, ...(podUid === undefined ? {} : { [POD_UID]: podUid }) }) };

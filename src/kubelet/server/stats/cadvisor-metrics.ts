@@ -4,7 +4,7 @@
  */
 import type { Family, Labels, Sample } from "../../../base/metrics/prometheus-text.ts";
 import type { ContainerStats, PodStats, SandboxStatus, UsageStats } from "../../contracts/runtime.ts";
-import type { NetworkNumbers } from "./node-statistics.ts";
+import type { CgroupSettings, NetworkNumbers } from "./node-statistics.ts";
 import type { ResourceNumbers } from "./resource-metrics.ts";
 
 export interface MachineNumbers {
@@ -18,6 +18,8 @@ export interface MachineNumbers {
 export interface CadvisorOptions {
   readonly machine?: MachineNumbers | undefined;
   cgroupOf(podUid: string, containerId?: string): string;
+  /** By control group. */
+  readonly settings?: ReadonlyMap<string, CgroupSettings>;
 }
 
 /** One control group. */
@@ -26,6 +28,7 @@ interface Used extends Partial<UsageStats> {
   readonly network?: NetworkNumbers | undefined;
   readonly writableLayerBytes?: number | undefined;
   readonly startedAtMs?: number | undefined;
+  readonly settings?: CgroupSettings | undefined;
 }
 
 /** Undefined: unavailable. */
@@ -40,16 +43,28 @@ export function cadvisorFamilies(numbers: ResourceNumbers | undefined, options: 
   return numbers === undefined ? [failed, ...machine] : [...containerFamilies(usedOf(numbers, options)), failed, ...machine];
 }
 
+/** The control groups of all Pods and containers, for `settings`. */
+export function cgroupsOf({ pods }: ResourceNumbers, { cgroupOf }: Pick<CadvisorOptions, "cgroupOf">): readonly string[] {
+  const all = pods.flatMap(({ podUid, containers }) => [cgroupOf(podUid), ...containers.map(({ id }) => cgroupOf(podUid, id))]);
+  return [...new Set(all)].filter((cgroup) => cgroup !== "");
+}
+
 function usedOf({ node, pods, sandboxes }: ResourceNumbers, options: CadvisorOptions): readonly Used[] {
   const byUid = new Map(sandboxes.map((sandbox) => [sandbox.podUid, sandbox]));
   const root: Used = { ...node, labels: labelsOf({ id: "/" }) };
   return [root, ...pods.flatMap((pod) => usedByPod(pod, byUid.get(pod.podUid), options))];
 }
 
-function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf }: CadvisorOptions): readonly Used[] {
+function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf, settings }: CadvisorOptions): readonly Used[] {
   const { podUid, namespace, name, containers, network } = pod;
   const own = { namespace, pod: name };
-  const whole: Used = { ...usageOf(pod), startedAtMs: sandbox?.createdAtMs, labels: labelsOf({ ...own, id: cgroupOf(podUid) }) };
+  const cgroup = cgroupOf(podUid);
+  const whole: Used = {
+    ...usageOf(pod),
+    startedAtMs: sandbox?.createdAtMs,
+    settings: settings?.get(cgroup),
+    labels: labelsOf({ ...own, id: cgroup }),
+  };
   const place = sandbox?.id ?? "";
   // Network metrics belong to the sandbox container.
   const networked: Used = {
@@ -63,6 +78,7 @@ function usedByPod(pod: PodStats, sandbox: SandboxStatus | undefined, { cgroupOf
       ...usageOf(container),
       writableLayerBytes: container.writableLayerBytes,
       startedAtMs: startOf(container, sandbox),
+      settings: settings?.get(cgroupOf(podUid, container.id)),
       labels: labelsOf({ ...own, ...containerLabels(container, sandbox), id: cgroupOf(podUid, container.id) }),
     })),
   ];
@@ -102,6 +118,7 @@ function containerFamilies(used: readonly Used[]): readonly Family[] {
   const through = ({ network }: Used): Labels => ({ interface: network?.name ?? "" });
   const seconds = ({ cpuNanoseconds }: Used) => (cpuNanoseconds === undefined ? undefined : cpuNanoseconds / 1e9);
   return [
+    ...settingsFamilies(family),
     family("container_cpu_usage_seconds_total", "counter", "Cumulative cpu time consumed in seconds.", seconds, total),
     family(
       "container_fs_usage_bytes",
@@ -127,6 +144,20 @@ function containerFamilies(used: readonly Used[]): readonly Family[] {
       through,
     ),
     family(
+      "container_network_receive_errors_total",
+      "counter",
+      "Cumulative count of errors encountered while receiving",
+      (one) => one.network?.rxErrors,
+      through,
+    ),
+    family(
+      "container_network_transmit_errors_total",
+      "counter",
+      "Cumulative count of errors encountered while transmitting",
+      (one) => one.network?.txErrors,
+      through,
+    ),
+    family(
       "container_network_transmit_bytes_total",
       "counter",
       "Cumulative count of bytes transmitted",
@@ -135,6 +166,45 @@ function containerFamilies(used: readonly Used[]): readonly Family[] {
     ),
     family("container_start_time_seconds", "gauge", "Start time of the container since unix epoch in seconds.", ({ startedAtMs }) =>
       inSeconds(startedAtMs),
+    ),
+  ];
+}
+
+type MakeFamily = (name: string, type: Family["type"], help: string, value: (one: Used) => number | undefined) => Family;
+
+/** As cAdvisor: throttling and a quota exist only with a CPU limit, and an unlimited amount of memory is 0. */
+function settingsFamilies(family: MakeFamily): readonly Family[] {
+  const gauge = (name: string, help: string, read: (settings: CgroupSettings) => number | undefined): Family =>
+    family(name, "gauge", help, ({ settings }) => settings && read(settings));
+  const counter = (name: string, help: string, read: (of: NonNullable<CgroupSettings["throttling"]>) => number): Family =>
+    family(name, "counter", help, ({ settings }) => settings?.throttling && read(settings.throttling));
+  return [
+    counter("container_cpu_cfs_periods_total", "Number of elapsed enforcement period intervals.", ({ periods }) => periods),
+    counter(
+      "container_cpu_cfs_throttled_periods_total",
+      "Number of throttled period intervals.",
+      ({ throttledPeriods }) => throttledPeriods,
+    ),
+    counter(
+      "container_cpu_cfs_throttled_seconds_total",
+      "Total time duration the container has been throttled.",
+      ({ throttledSeconds }) => throttledSeconds,
+    ),
+    gauge("container_memory_cache", "Number of bytes of page cache memory.", ({ memoryCacheBytes }) => memoryCacheBytes),
+    gauge("container_memory_swap", "Container swap usage in bytes.", ({ memorySwapBytes }) => memorySwapBytes),
+    gauge("container_spec_cpu_period", "CPU period of the container.", ({ cpuPeriod }) => cpuPeriod),
+    gauge("container_spec_cpu_quota", "CPU quota of the container.", ({ cpuQuota }) => cpuQuota),
+    gauge("container_spec_cpu_shares", "CPU share of the container.", ({ cpuShares }) => cpuShares),
+    gauge("container_spec_memory_limit_bytes", "Memory limit for the container.", ({ memoryLimitBytes }) => memoryLimitBytes),
+    gauge(
+      "container_spec_memory_reservation_limit_bytes",
+      "Memory reservation limit for the container.",
+      ({ memoryReservationBytes }) => memoryReservationBytes,
+    ),
+    gauge(
+      "container_spec_memory_swap_limit_bytes",
+      "Memory swap limit for the container.",
+      ({ memorySwapLimitBytes }) => memorySwapLimitBytes,
     ),
   ];
 }

@@ -40,7 +40,8 @@ interface CgroupReading {
 export async function completeStats(pods: readonly PodStats[], { cgroupUsage, cgroupOf }: CgroupReading): Promise<readonly PodStats[]> {
   const complete = async <U extends Partial<UsageStats>>(usage: U, cgroup: string): Promise<U> => {
     if (isComplete(usage) || cgroup === "") return usage;
-    return { ...(await cgroupUsage(cgroup)), ...usage };
+    // The group of a Pod that is being deleted may be missing, or fail to be read.
+    return { ...(await cgroupUsage(cgroup).catch(() => undefined)), ...usage };
   };
   return Promise.all(
     pods.map(async (pod) => ({

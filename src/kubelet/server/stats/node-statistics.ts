@@ -28,4 +28,21 @@ export interface NetworkNumbers extends LinkTraffic {
 /** Usage of a control group. Undefined: it does not exist, or has no accounting. */
 export type CgroupUsageSource = (cgroup: string) => Promise<UsageStats | undefined>;
 
+/** Limits of a control group, and how its CPU limit throttled it. Amounts of 0 are unlimited. */
+export interface CgroupSettings {
+  readonly cpuShares?: number;
+  /** Microseconds. */
+  readonly cpuPeriod?: number;
+  readonly cpuQuota?: number;
+  readonly throttling?: { readonly periods: number; readonly throttledPeriods: number; readonly throttledSeconds: number };
+  readonly memoryLimitBytes: number;
+  readonly memoryReservationBytes: number;
+  readonly memorySwapLimitBytes: number;
+  readonly memoryCacheBytes: number;
+  readonly memorySwapBytes: number;
+}
+
+/** Undefined: it does not exist. */
+export type CgroupSettingsSource = (cgroup: string) => Promise<CgroupSettings | undefined>;
+
 export type NodeNumbersSource = () => Promise<NodeNumbers>;

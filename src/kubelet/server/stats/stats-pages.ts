@@ -4,15 +4,16 @@ import type { JsonObject } from "../../../api/machinery/object.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
 import { PROMETHEUS_TYPE, prometheusText, type Family } from "../../../base/metrics/prometheus-text.ts";
 import { processFamilies } from "../../../host/processes/process-metrics.ts";
+import type { RequestMetrics } from "../../../client/request-metrics.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import type { PodStorage, PodStorageSource } from "../../contracts/pod-storage.ts";
 import { isRunning } from "../../pod/containers/runtime-containers.ts";
 import type { SandboxStatus } from "../../contracts/runtime.ts";
-import { cadvisorFamilies, type MachineNumbers } from "./cadvisor-metrics.ts";
+import { cadvisorFamilies, cgroupsOf as cgroupsOfAll, type MachineNumbers } from "./cadvisor-metrics.ts";
 import { Refusal, sendJson, sendText, type Handler, type ServedKubelet } from "../call.ts";
 import { completeStats } from "./live-statistics.ts";
 import { runtimeNumbers } from "./runtime-numbers.ts";
-import type { CgroupUsageSource, NodeNumbersSource } from "./node-statistics.ts";
+import type { CgroupSettings, CgroupSettingsSource, CgroupUsageSource, NodeNumbersSource } from "./node-statistics.ts";
 import { resourceFamilies, type ResourceNumbers } from "./resource-metrics.ts";
 import { statsSummary } from "./stats-summary.ts";
 
@@ -27,13 +28,27 @@ export interface StatsSources {
   readonly cgroupOf?: (pod: Pod, containerId?: string) => string;
   /** Usage of a control group, for statistics that the runtime omits. */
   readonly cgroupUsage?: CgroupUsageSource;
+  /** Limits of a control group, for container metrics. */
+  readonly cgroupSettings?: CgroupSettingsSource;
   /** The kubelet's own metrics. */
   readonly metrics?: KubeletMetrics;
+  /** Of its requests to the API server. */
+  readonly requests?: RequestMetrics;
   /** Its configuration: a KubeletConfiguration. */
   readonly configuration?: JsonObject | (() => JsonObject);
 }
 
-export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgroupUsage, metrics, configuration = {} }: StatsSources) {
+export function statsHandlers({
+  nodeNumbers,
+  machine,
+  podStorage,
+  cgroupOf,
+  cgroupUsage,
+  cgroupSettings,
+  metrics,
+  requests,
+  configuration = {},
+}: StatsSources) {
   const numbersOf = async (kubelet: ServedKubelet): Promise<ResourceNumbers> => {
     const { pods, ...numbers } = await runtimeNumbers(kubelet, nodeNumbers);
     const usageOf = cgroupUsage === undefined ? undefined : { cgroupUsage, cgroupOf: cgroupsOf(kubelet, cgroupOf) };
@@ -57,14 +72,17 @@ export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgro
   };
   const metricsPage: Handler = async ({ kubelet }, { reply }) => {
     const own = ownFamilies(kubelet.nodeName, await kubelet.runtime.list());
-    sendText(reply, 200, prometheusText([...own, ...(metrics?.families() ?? []), ...processFamilies()]), { type: PROMETHEUS_TYPE });
+    const families = [...own, ...(metrics?.families() ?? []), ...(requests?.families() ?? []), ...processFamilies()];
+    sendText(reply, 200, prometheusText(families), { type: PROMETHEUS_TYPE });
   };
   const cadvisorMetricsPage: Handler = async ({ kubelet, log }, { reply }) => {
     const numbers = await numbersOf(kubelet).catch((error: unknown) => {
       log.error("Cannot collect container metrics", { error });
       return undefined;
     });
-    const text = prometheusText(cadvisorFamilies(numbers, { machine, cgroupOf: cgroupsOf(kubelet, cgroupOf) }));
+    const groups = { cgroupOf: cgroupsOf(kubelet, cgroupOf) };
+    const settings = numbers === undefined ? new Map() : await settingsOf(cgroupsOfAll(numbers, groups), cgroupSettings);
+    const text = prometheusText(cadvisorFamilies(numbers, { machine, ...groups, settings }));
     sendText(reply, 200, text, { type: PROMETHEUS_TYPE });
   };
   const probeMetricsPage: Handler = (_context, { reply }) =>
@@ -77,7 +95,24 @@ export function statsHandlers({ nodeNumbers, machine, podStorage, cgroupOf, cgro
 /** Sequential, to leave disk bandwidth to others. */
 async function storageOf(kubelet: ServedKubelet, podStorage: PodStorageSource): Promise<ReadonlyMap<string, PodStorage>> {
   const found = new Map<string, PodStorage>();
-  for (const pod of kubelet.pods()) found.set(pod.metadata.uid ?? "", await podStorage(pod));
+  for (const pod of kubelet.pods()) {
+    // Its directories may be removed meanwhile.
+    const storage = await podStorage(pod).catch(() => undefined);
+    if (storage !== undefined) found.set(pod.metadata.uid ?? "", storage);
+  }
+  return found;
+}
+
+async function settingsOf(
+  cgroups: readonly string[],
+  source: CgroupSettingsSource = () => Promise.resolve(undefined),
+): Promise<ReadonlyMap<string, CgroupSettings>> {
+  const found = new Map<string, CgroupSettings>();
+  for (const cgroup of cgroups) {
+    // A Pod may be deleted meanwhile: its group is then missing.
+    const settings = await source(cgroup).catch(() => undefined);
+    if (settings !== undefined) found.set(cgroup, settings);
+  }
   return found;
 }
 
