@@ -69,7 +69,9 @@ export class EmbeddedCluster implements Cluster {
       names: () => nodes.names(),
       isRunning: (name) => nodes.isRunning(name),
       add: (name) => this.#through(() => nodes.add(name)),
+      isPoweredOff: (name) => nodes.isPoweredOff(name),
       stop: (name) => this.#through(() => nodes.stop(name)),
+      powerOff: (name) => this.#through(() => nodes.powerOff(name)),
       start: (name) => this.#through(() => nodes.start(name)),
       remove: (name) => this.#through(() => nodes.remove(name)),
     };

@@ -7,6 +7,8 @@ import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { realMacrotask } from "../host/real-clock.ts";
 import type { Pki } from "../pki/pki.ts";
 import { Door } from "./door.ts";
+import { Faults } from "./faults/faults.ts";
+import { FaultyExchange } from "./faults/inject.ts";
 import { startGeneration, type Beginning, type Generation, type GenerationConfig } from "./generation.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -36,6 +38,8 @@ export interface ResetOutcome {
 export class ControlledCluster implements AsyncDisposable {
   readonly name: string;
   readonly door: Door;
+  readonly faults = new Faults();
+  readonly exchange = new FaultyExchange(this.faults);
   readonly #options: ControlledClusterOptions;
   /** By snapshot, the last used one last. */
   readonly #spares = new Map<Snapshot, Promise<Generation>>();
@@ -61,7 +65,7 @@ export class ControlledCluster implements AsyncDisposable {
     this.#options = options;
     this.door = door;
     this.#current = first;
-    door.use(first.exchange);
+    this.#serve(first);
   }
 
   get current(): Generation {
@@ -82,9 +86,14 @@ export class ControlledCluster implements AsyncDisposable {
     const before = this.#current;
     this.#current = next;
     this.#number++;
-    this.door.use(next.exchange);
+    this.faults.clear();
+    this.#serve(next);
     this.#track(this.#replace(before, snapshot));
     return { generation: this.#number, revision: await next.revision(), wasPrepared };
+  }
+
+  #serve(generation: Generation): void {
+    this.door.use(generation.whenever(this.exchange.around(generation)));
   }
 
   /** Starts a spare for the next reset to this snapshot, unless there is one. */

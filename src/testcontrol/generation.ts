@@ -95,14 +95,19 @@ export class Generation implements AsyncDisposable {
     this.clock = clock;
     this.driver = driver;
     this.#store = store;
-    const { exchange } = parts.core;
-    this.exchange = driver === undefined ? exchange : (request, offer, switching) => driver.whenever(exchange(request, offer, switching));
+    this.exchange = parts.core.exchange;
     this.nodes = parts.nodes;
   }
 
   /** Aborted when the generation is replaced. */
   get signal(): AbortSignal {
     return this.#closed.signal;
+  }
+
+  /** With virtual time: requests of clients proceed at the current time, or when time advances. */
+  whenever(exchange: Exchange): Exchange {
+    const { driver } = this;
+    return driver === undefined ? exchange : (request, offer, switching) => driver.whenever(exchange(request, offer, switching));
   }
 
   /** Runs an operation at the current time. */

@@ -142,5 +142,8 @@ export interface Sink {
   onDrained(listener: () => void): void;
 }
 
-/** Never rejects: a failure is an answer, too. */
+/** An exchange rejects with this to close the connection without an answer, as if the server had failed. */
+export class ConnectionReset extends Error {}
+
+/** Never rejects but with ConnectionReset: a failure is an answer, too. */
 export type Exchange = (request: ExchangeRequest, offer?: UpgradeOffer, switching?: SwitchOffer) => Promise<ExchangeAnswer>;

@@ -8,7 +8,14 @@ import type { Logger } from "../../base/logger.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import type { HttpLimits } from "../../host/http/limits.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
-import type { Exchange, ExchangeAnswer, SwitchOffer, TunnelledAnswer, WholeAnswer } from "../framework/exchange.ts";
+import {
+  ConnectionReset,
+  type Exchange,
+  type ExchangeAnswer,
+  type SwitchOffer,
+  type TunnelledAnswer,
+  type WholeAnswer,
+} from "../framework/exchange.ts";
 import { isToBeCompressed, withVary } from "./compression.ts";
 import { protocolsOf, streamToWebSocket } from "./watch-web-socket.ts";
 
@@ -70,6 +77,7 @@ class HttpApi {
   /** Neither the exchange nor its headers should ever fail. If they do, only this client is affected. */
   #failed(request: HttpRequest, reply: HttpReply, error: unknown): void {
     if (request.signal.aborted) return;
+    if (error instanceof ConnectionReset) return reply.abort();
     this.#log.error("Responding to a request failed", { method: request.method, path: request.path, error });
     reply.abort();
   }

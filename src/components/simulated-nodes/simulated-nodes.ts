@@ -34,6 +34,8 @@ export interface NodesConfig extends NodesOptions {
   readonly count: number;
   /** Initial nodes of a restored or forked cluster. Default: `count` nodes with the prefix, all running. */
   readonly members?: readonly FleetMember[];
+  /** Names of those that are powered off. Default: none. */
+  readonly poweredOff?: readonly string[];
 }
 
 /** `before`: nodes of the restored or forked cluster, used if no count is set. */
@@ -55,7 +57,10 @@ export interface ClusterNodes {
   add(name?: string): Promise<string>;
   /** Disconnects the node, like a machine that lost its network: its Pods keep running, and their state is found when it comes back. */
   stop(name: string): Promise<void>;
-  /** Reconnects a stopped node. */
+  /** Switches the node off: its containers exit, and are restarted when it starts. */
+  powerOff(name: string): Promise<void>;
+  isPoweredOff(name: string): boolean;
+  /** Reconnects a stopped node, or boots one that is powered off. */
   start(name: string): Promise<void>;
   /** Stops the node permanently. Its Node object stays in the API until it is deleted. */
   remove(name: string): Promise<void>;
@@ -81,7 +86,8 @@ export interface NodesContext {
 export async function startNodesPart(config: NodesConfig, context: NodesContext): Promise<NodesPart> {
   const { transportFor, clock, random, log, signal } = context;
   await using starting = new Disposables();
-  const { simulation: options, ...like } = config;
+  const { simulation: options, poweredOff = [], ...like } = config;
+  const off = new Set(poweredOff);
   const simulation = new Simulation(clock, options);
   // A kubelet may only see its own Pods; shared informers use an identity that sees all.
   const informers = starting.use(createInformers({ transport: transportFor(ADMINISTRATOR, KUBELET_AGENT), clock, random, log }));
@@ -95,6 +101,7 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
           simulation,
           node: name,
           nodeIndex: index,
+          wasPoweredOff: off.delete(name),
           podCidrs: () => informers.running(nodes)?.get({ name })?.spec?.podCIDRs ?? [],
         }),
       ...{ clock, random, log: log.with({ part: "kubelet" }) },
@@ -108,9 +115,17 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
     add: async (name) => (await fleet.add(name)).nodeName,
     stop: async (name) => fleet.stop(known(fleet, name)),
     start: async (name) => void (await fleet.start(known(fleet, name))),
-    remove: async (name) => fleet.remove(known(fleet, name)),
+    async powerOff(name) {
+      off.add(known(fleet, name));
+      await fleet.stop(name);
+    },
+    isPoweredOff: (name) => off.has(name),
+    async remove(name) {
+      await fleet.remove(known(fleet, name));
+      off.delete(name);
+    },
     kubelet: (name) => fleet.get(name),
-    config: () => ({ ...config, members: fleet.members }),
+    config: () => ({ ...config, members: fleet.members, poweredOff: [...off] }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }

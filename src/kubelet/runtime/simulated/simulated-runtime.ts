@@ -42,6 +42,8 @@ export interface SimulatedRuntimeOptions {
   readonly podCidrs?: () => readonly string[];
   /** Unique among the nodes of the cluster. Default 0. */
   readonly nodeIndex?: number;
+  /** True if the machine was off since its Pods were last seen: their containers have exited. */
+  readonly wasPoweredOff?: boolean;
 }
 
 export function simulatedRuntime(options: SimulatedRuntimeOptions): Runtime {
@@ -79,9 +81,11 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
   /** Cancels image pulls in progress when the runtime stops. */
   readonly #pulls = new Set<() => void>();
   readonly #usage = new NodeUsage();
+  readonly #wasPoweredOff: boolean;
   #isOver = false;
 
-  constructor({ simulation, node, podCidrs = () => [], nodeIndex = 0 }: SimulatedRuntimeOptions) {
+  constructor({ simulation, node, podCidrs = () => [], nodeIndex = 0, wasPoweredOff = false }: SimulatedRuntimeOptions) {
+    this.#wasPoweredOff = wasPoweredOff;
     this.clock = simulation.clock;
     this.alarms = simulation.alarms;
     this.#simulation = simulation;
@@ -107,6 +111,7 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
       for (const { facts } of sandbox.containers) this.#keepImage(facts.image);
       for (const container of sandbox.containers) this.#containers.set(container.facts.id, container);
       this.#add(sandbox);
+      if (this.#wasPoweredOff) this.#stop(sandbox);
     }
   }
 
@@ -141,7 +146,10 @@ class SimulatedRuntime implements Runtime, ContainerOwner {
 
   async stopSandbox(id: string): Promise<void> {
     const sandbox = this.#sandboxes.get(id);
-    if (sandbox === undefined) return;
+    if (sandbox !== undefined) this.#stop(sandbox);
+  }
+
+  #stop(sandbox: Sandbox): void {
     for (const container of sandbox.containers) container.kill();
     this.#addresses.release(sandbox.ips);
     sandbox.ips = [];
