@@ -86,6 +86,10 @@ export abstract class ListValue {
   equalTo(_other: ListValue): boolean | CelError | undefined {
     return undefined;
   }
+  /** The result of a comparison with something that is no list. */
+  mismatch(): false | CelError {
+    return false;
+  }
 }
 
 export abstract class MapValue {
@@ -93,8 +97,10 @@ export abstract class MapValue {
   /** The value of a key; undefined: the map has no such key. */
   abstract find(key: CelValue): CelResult | undefined;
   abstract keys(): readonly CelValue[];
-  /** Name of the type, if the map is an object. */
-  readonly typeName?: string;
+  /** The result of a comparison with something that is no map. */
+  mismatch(): false | CelError {
+    return false;
+  }
 }
 
 /** Values of the Kubernetes libraries: Quantity, IP, … */
@@ -104,6 +110,10 @@ export abstract class OpaqueValue {
   /** What size() counts, for costs; undefined: the value has none. */
   get sizeForCost(): number | undefined {
     return undefined;
+  }
+  /** True if upstream counts a comparison as 1 whatever the size. */
+  get hasUnitEquality(): boolean {
+    return false;
   }
   /** Selects a field; undefined: no such field. */
   field(_name: string): CelResult | undefined {

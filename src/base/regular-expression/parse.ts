@@ -1,6 +1,6 @@
 /**
  * Parses Go's regular expressions to a tree, with Go's error messages: the `pattern` of a schema is one, and people read the messages. Only
- * whether a text matches is needed, so groups have no numbers and greediness is irrelevant. Throws ExpressionError.
+ * whether and where a text matches is needed, so groups have no numbers. Throws ExpressionError.
  */
 import {
   anyButNewLine,
@@ -31,13 +31,20 @@ export type Expression =
   | { readonly is: "position"; readonly position: Position }
   | { readonly is: "sequence"; readonly parts: readonly Expression[] }
   | { readonly is: "choice"; readonly parts: readonly Expression[] }
-  /** `max` undefined: unbounded. */
-  | { readonly is: "repeat"; readonly part: Expression; readonly min: number; readonly max: number | undefined };
+  /** `max` undefined: unbounded. Lazy: as few as possible. */
+  | {
+      readonly is: "repeat";
+      readonly part: Expression;
+      readonly min: number;
+      readonly max: number | undefined;
+      readonly isLazy: boolean;
+    };
 
 interface Flags {
   readonly foldCase: boolean;
   readonly multiLine: boolean;
   readonly dotMatchesNewLine: boolean;
+  readonly swapsGreed: boolean;
 }
 
 /** Go's, as are the limits below: what upstream rejects is rejected here. */
@@ -46,12 +53,11 @@ const NESTING_MAX = 1_000;
 const POINT_MAX = 0x10_ffff;
 const FOLDING_STEPS = 10;
 
-const FLAGS: ReadonlyMap<string, keyof Flags | undefined> = new Map([
+const FLAGS: ReadonlyMap<string, keyof Flags> = new Map([
   ["i", "foldCase"],
   ["m", "multiLine"],
   ["s", "dotMatchesNewLine"],
-  // It swaps greedy and lazy.
-  ["U", undefined],
+  ["U", "swapsGreed"],
 ]);
 
 export function parseExpression(text: string): Expression {
@@ -64,7 +70,7 @@ class Parser {
   #depth = 0;
   /** Position of the next ":]", so that a pattern full of "[:" is not searched to its end for each. */
   #nextPosixEnd = -1;
-  #flags: Flags = { foldCase: false, multiLine: false, dotMatchesNewLine: false };
+  #flags: Flags = { foldCase: false, multiLine: false, dotMatchesNewLine: false, swapsGreed: false };
 
   constructor(text: string) {
     this.#text = text;
@@ -95,11 +101,11 @@ class Parser {
         lastRepeat = undefined;
         continue;
       }
-      this.#take("?");
+      const isLazy = this.#take("?") !== this.#flags.swapsGreed;
       if (lastRepeat !== undefined) throw new ExpressionError("invalid nested repetition operator", this.#since(lastRepeat));
       const part = parts.pop();
       if (part === undefined) throw new ExpressionError("missing argument to repetition operator", this.#since(start));
-      const repeat: Expression = { is: "repeat", part, ...times };
+      const repeat: Expression = { is: "repeat", part, ...times, isLazy };
       if ((times.max ?? times.min) >= 2 && !isRepeatable(repeat, REPEAT_MAX)) {
         throw new ExpressionError("invalid repeat count", this.#since(start));
       }

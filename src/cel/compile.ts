@@ -1,0 +1,63 @@
+/** Compiles an expression: parse, check types, check literals, plan. All problems are returned as upstream words them. */
+import type { Compilation, Issue } from "./contract.ts";
+import { Checker } from "./check/checker.ts";
+import { TypeTooLarge } from "./check/substitutions.ts";
+import { validateLiterals } from "./check/validators.ts";
+import { estimateCost } from "./cost/estimate.ts";
+import type { Environment } from "./environment.ts";
+import { planProgram, PlanError, type Plan } from "./program/plan.ts";
+import { createProgram } from "./program/program.ts";
+import type { Expression } from "./syntax/ast.ts";
+import { parse } from "./syntax/parser.ts";
+import { NO_LINE, Source } from "./syntax/source.ts";
+import type { CelType } from "./types/type.ts";
+
+export function compile(environment: Environment, text: string): Compilation {
+  const source = new Source(text);
+  const { expression, issues } = parse(source);
+  if (expression === undefined) return failed(source, issues);
+  const checked = check(environment, source, expression);
+  if (checked.issues.length > 0) return failed(source, checked.issues);
+  const plan = planOrMessage(environment, expression);
+  if (typeof plan === "string")
+    return { ok: false, stage: "program", issues: [{ message: plan, line: NO_LINE, column: -1 }], message: plan };
+  const { outputType, references } = checked;
+  const estimatedCost = () => estimateCost(expression, environment.sizes);
+  return { ok: true, program: createProgram({ source: text, outputType, estimatedCost, references, plan }) };
+}
+
+function failed(source: Source, issues: readonly Issue[]): Compilation {
+  return { ok: false, stage: "compile", issues, message: source.format(issues) };
+}
+
+interface Checked {
+  readonly outputType: CelType;
+  readonly references: ReadonlySet<string>;
+  readonly issues: readonly Issue[];
+}
+
+function check(environment: Environment, source: Source, expression: Expression): Checked {
+  const issues: Issue[] = [];
+  const report = (position: number, message: string): void => {
+    issues.push(source.issueAt(position, message));
+  };
+  const checker = new Checker(environment, report);
+  try {
+    const outputType = checker.check(expression);
+    if (issues.length === 0) validateLiterals(expression, report);
+    return { outputType, references: checker.references, issues };
+  } catch (error) {
+    if (!(error instanceof TypeTooLarge)) throw error;
+    report(0, error.message);
+    return { outputType: { kind: "error", name: "error", parameters: [] }, references: checker.references, issues };
+  }
+}
+
+function planOrMessage(environment: Environment, expression: Expression): Plan | string {
+  try {
+    return planProgram(environment, expression);
+  } catch (error) {
+    if (error instanceof PlanError) return error.message;
+    throw error;
+  }
+}

@@ -1,0 +1,183 @@
+/** Functions of strings: those of the language, and of the extension that Kubernetes has (version 2: no reverse). */
+import { ArrayList, elementsOf } from "../values/containers.ts";
+import { describe } from "../values/describe.ts";
+import { codePoints } from "../syntax/source.ts";
+import { spend } from "../values/meter.ts";
+import { textOf } from "../values/text.ts";
+import { CelError, type CelResult, type CelValue, type ListValue } from "../values/value.ts";
+import { BOOL, DYN, INT, listOf, STRING, type CelType } from "../types/type.ts";
+import { formatText } from "./format-text.ts";
+import { member, overload, type Implementation, type Library, type LibraryFunction } from "./library.ts";
+
+const TEXTS = listOf(STRING);
+
+function outOfRange(index: bigint): CelError {
+  return new CelError(`index out of range: ${index}`);
+}
+
+function characters(value: CelValue | undefined): string[] {
+  spend(textOf(value).length);
+  return Array.from(textOf(value));
+}
+
+/** An element of a text as an index; the range of int64 is larger than any. */
+function position(value: CelValue | undefined): number {
+  return Number(value);
+}
+
+const charAt: Implementation = ([value, index]) => {
+  const all = characters(value);
+  const at = position(index);
+  return at < 0 || at > all.length ? outOfRange(index as bigint) : (all[at] ?? "");
+};
+
+const indexOf: Implementation = ([value, part, offset = 0n]) => {
+  if (part === "") return offset;
+  const all = characters(value);
+  const at = position(offset);
+  if (at < 0) return outOfRange(offset as bigint);
+  if (at >= all.length) return -1n;
+  const skipped = all.slice(0, at).join("").length;
+  const found = textOf(value).indexOf(textOf(part), skipped);
+  return found < 0 ? -1n : BigInt(codePoints(textOf(value).slice(0, found)));
+};
+
+const lastIndexOf: Implementation = ([value, part, offset]) => {
+  const all = characters(value);
+  if (part === "") return offset ?? BigInt(all.length);
+  if (offset === undefined && all.length < codePoints(textOf(part))) return -1n;
+  const at = offset === undefined ? all.length - 1 : position(offset);
+  if (at < 0) return outOfRange(BigInt(at));
+  if (at >= all.length) return -1n;
+  const found = textOf(value).lastIndexOf(textOf(part), all.slice(0, at).join("").length);
+  return found < 0 ? -1n : BigInt(codePoints(textOf(value).slice(0, found)));
+};
+
+const replace: Implementation = ([value, old, replacement, limit = -1n]) => {
+  const max = position(limit);
+  const pieces = old === "" ? ["", ...characters(value), ""] : textOf(value).split(textOf(old));
+  const count = max < 0 ? pieces.length - 1 : Math.min(max, pieces.length - 1);
+  spend(textOf(value).length + count * textOf(replacement).length);
+  const head = pieces.slice(0, count + 1).join(textOf(replacement));
+  const tail = pieces.slice(count + 1);
+  return tail.length === 0 ? head : `${head}${tail.map((piece) => textOf(old) + piece).join("")}`;
+};
+
+const split: Implementation = ([value, separator, limit = -1n]) => {
+  const max = position(limit);
+  if (max === 0) return new ArrayList([]);
+  const pieces = separator === "" ? characters(value) : textOf(value).split(textOf(separator));
+  spend(textOf(value).length);
+  if (max < 0 || pieces.length <= max) return new ArrayList(pieces);
+  return new ArrayList([...pieces.slice(0, max - 1), pieces.slice(max - 1).join(textOf(separator))]);
+};
+
+const substring: Implementation = ([value, start, end]) => {
+  const all = characters(value);
+  if (end !== undefined && position(start) > position(end)) {
+    return new CelError(`invalid substring range. start: ${position(start)}, end: ${position(end)}`);
+  }
+  for (const bound of [start, end]) {
+    if (bound !== undefined && (position(bound) < 0 || position(bound) > all.length)) return outOfRange(bound as bigint);
+  }
+  return all.slice(position(start), end === undefined ? undefined : position(end)).join("");
+};
+
+/** Go's white space: JavaScript's trim() also removes the byte-order mark. */
+const SPACE = "[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
+const LEADING = new RegExp(`^${SPACE}+`, "u");
+
+function trim(value: string): string {
+  spend(value.length);
+  const start = LEADING.exec(value)?.[0].length ?? 0;
+  let end = value.length;
+  const isSpace = new RegExp(`^${SPACE}$`, "u");
+  while (end > start && isSpace.test(value[end - 1] ?? "")) end--;
+  return value.slice(start, end);
+}
+
+function join(list: ListValue, separator: string): CelResult {
+  const elements = elementsOf(list);
+  if (elements instanceof CelError) return elements;
+  const wrong = elements.find((element) => typeof element !== "string");
+  return wrong === undefined ? elements.map(textOf).join(separator) : new CelError(`join: invalid input: ${describe(wrong)}`);
+}
+
+const QUOTED: Readonly<Record<string, string>> = {
+  "\u0007": "\\a",
+  "\b": "\\b",
+  "\f": "\\f",
+  "\n": "\\n",
+  "\r": "\\r",
+  "\t": "\\t",
+  "\v": "\\v",
+  "\\": "\\\\",
+  '"': '\\"',
+};
+
+function quote(value: string): string {
+  // oxlint-disable-next-line no-control-regex
+  return `"${value.replaceAll(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => QUOTED[character] ?? character)}"`;
+}
+
+function asciiCase(value: string, pattern: RegExp, convert: (letters: string) => string): string {
+  spend(value.length);
+  return value.replaceAll(pattern, convert);
+}
+
+function predicate(name: string, id: string, test: (value: string, part: string) => boolean): LibraryFunction {
+  const call: Implementation = ([value, part]) => {
+    if (typeof value !== "string" || typeof part !== "string") return new CelError("no such overload");
+    spend((value.length + part.length) >> 3);
+    return test(value, part);
+  };
+  return { name, overloads: [member(id, [STRING, STRING], BOOL)], call };
+}
+
+function unary(name: string, id: string, call: (value: string) => CelResult): LibraryFunction {
+  return { name, overloads: [member(id, [STRING], STRING, ([value]) => call(textOf(value)))] };
+}
+
+/** A member function with an optional last argument. */
+function withOption(
+  name: string,
+  ids: readonly [string, string],
+  types: readonly CelType[],
+  option: CelType,
+  result: CelType,
+  call: Implementation,
+): LibraryFunction {
+  return { name, overloads: [member(ids[0], types, result, call), member(ids[1], [...types, option], result, call)] };
+}
+
+export const texts: Library = {
+  functions: [
+    predicate("contains", "contains_string", (value, part) => value.includes(part)),
+    predicate("endsWith", "ends_with_string", (value, part) => value.endsWith(part)),
+    predicate("startsWith", "starts_with_string", (value, part) => value.startsWith(part)),
+    { name: "charAt", overloads: [member("string_char_at_int", [STRING, INT], STRING, charAt)] },
+    withOption("indexOf", ["string_index_of_string", "string_index_of_string_int"], [STRING, STRING], INT, INT, indexOf),
+    withOption("lastIndexOf", ["string_last_index_of_string", "string_last_index_of_string_int"], [STRING, STRING], INT, INT, lastIndexOf),
+    unary("lowerAscii", "string_lower_ascii", (value) => asciiCase(value, /[A-Z]+/g, (letters) => letters.toLowerCase())),
+    withOption(
+      "replace",
+      ["string_replace_string_string", "string_replace_string_string_int"],
+      [STRING, STRING, STRING],
+      INT,
+      STRING,
+      replace,
+    ),
+    withOption("split", ["string_split_string", "string_split_string_int"], [STRING, STRING], INT, TEXTS, split),
+    withOption("substring", ["string_substring_int", "string_substring_int_int"], [STRING, INT], INT, STRING, substring),
+    unary("trim", "string_trim", trim),
+    unary("upperAscii", "string_upper_ascii", (value) => asciiCase(value, /[a-z]+/g, (letters) => letters.toUpperCase())),
+    {
+      name: "format",
+      overloads: [member("string_format", [STRING, listOf(DYN)], STRING, ([value, args]) => formatText(textOf(value), args as ListValue))],
+    },
+    { name: "strings.quote", overloads: [overload("strings_quote", [STRING], STRING, ([value]) => quote(textOf(value)))] },
+    withOption("join", ["list_join", "list_join_string"], [TEXTS], STRING, STRING, ([list, separator = ""]) =>
+      join(list as ListValue, textOf(separator)),
+    ),
+  ],
+};

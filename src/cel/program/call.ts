@@ -1,0 +1,95 @@
+/** Calls of library functions: which implementation, what it costs, and what errors in arguments do. */
+import { callCost } from "../cost/runtime.ts";
+import type { CallContext, Implementation, LibraryFunction, Overload } from "../library/library.ts";
+import { isDyn, type CelType } from "../types/type.ts";
+import { typeNameOf } from "../values/describe.ts";
+import { spend } from "../values/meter.ts";
+import { CelError, ListValue, MapValue, type CelResult, type CelValue } from "../values/value.ts";
+import type { Evaluate } from "./frame.ts";
+
+const CONTEXT: CallContext = { spend };
+
+export interface CallPlan {
+  readonly definition: LibraryFunction;
+  /** Those that the argument types allow. */
+  readonly overloads: readonly string[];
+  readonly isMember: boolean;
+  readonly args: readonly Evaluate[];
+  /** Replaces the implementation: a pattern that is compiled already. */
+  readonly implementation?: Implementation;
+}
+
+export function evaluateCall(plan: CallPlan): Evaluate {
+  const { definition, overloads, args } = plan;
+  const cost = callCost(definition.name, overloads.length === 1 ? (overloads[0] ?? "") : "");
+  if (definition.nonStrict !== undefined) {
+    const call = definition.nonStrict;
+    return (frame) => {
+      const values = args.map((argument) => argument(frame));
+      const result = call(values);
+      frame.charge(cost(values, result));
+      return result;
+    };
+  }
+  const call = plan.implementation ?? dispatch(plan);
+  // Upstream stops at the first error of three or more arguments, and of those with a compiled pattern; of two it evaluates both.
+  const stopsEarly = args.length > 2 || plan.implementation !== undefined || definition.name === "format";
+  return (frame) => {
+    const values: CelResult[] = [];
+    let problem: CelError | undefined;
+    for (const argument of args) {
+      const value = argument(frame);
+      values.push(value);
+      if (!(value instanceof CelError)) continue;
+      problem ??= value;
+      if (stopsEarly) break;
+    }
+    if (problem !== undefined) {
+      if (values.length === args.length) frame.charge(cost(values, problem));
+      return problem;
+    }
+    const result = call(values as CelValue[], CONTEXT);
+    frame.charge(cost(values, result));
+    return result;
+  };
+}
+
+/** One implementation for all overloads, the only overload, or the first that fits the values. */
+function dispatch({ definition, overloads, isMember, args }: CallPlan): Implementation {
+  if (definition.call !== undefined) return definition.call;
+  const candidates = definition.overloads.filter(
+    (overload) => overload.isMember === isMember && overload.parameters.length === args.length && overload.call !== undefined,
+  );
+  const only = overloads.length === 1 ? candidates.find(({ id }) => id === overloads[0]) : undefined;
+  const tried = only === undefined ? candidates : [only];
+  const [first] = tried;
+  if (only !== undefined && first?.call !== undefined && first.parameters.length === 0) return first.call;
+  return (values, context) => {
+    const found = tried.find((overload) => fits(overload, values));
+    if (found?.call !== undefined) return found.call(values, context);
+    return new CelError(`no such overload: ${definition.name}(${values.map(typeNameOf).join(", ")})`);
+  };
+}
+
+function fits({ parameters }: Overload, values: readonly CelValue[]): boolean {
+  return parameters.every((parameter, index) => isOfType(values[index] ?? null, parameter));
+}
+
+/** Whether a value can be passed for a type. Of lists and maps the first element counts, as upstream. */
+export function isOfType(value: CelValue, type: CelType): boolean {
+  if (isDyn(type) || type.kind === "parameter") return true;
+  if (type.kind === "list") {
+    if (!(value instanceof ListValue)) return false;
+    return value.size === 0 || isResultOfType(value.at(0), type.parameters[0]);
+  }
+  if (type.kind === "map") {
+    if (!(value instanceof MapValue)) return false;
+    const [key] = value.keys();
+    return key === undefined || (isResultOfType(key, type.parameters[0]) && isResultOfType(value.find(key), type.parameters[1]));
+  }
+  return (type.nullable === true && value === null) || typeNameOf(value) === type.name;
+}
+
+function isResultOfType(value: CelResult | undefined, type: CelType | undefined): boolean {
+  return value !== undefined && type !== undefined && !(value instanceof CelError) && isOfType(value, type);
+}

@@ -1,0 +1,67 @@
+/** The state of one evaluation: what it has cost, the variables, and the values of loop variables by slot. */
+import type { Bindings } from "../contract.ts";
+import { CelError, type CelResult } from "../values/value.ts";
+
+/** Thrown when the cost limit is exceeded; caught by the program. */
+export class CostExceeded extends Error {
+  override readonly name = "CostExceeded";
+}
+
+/** Thrown when the evaluation is interrupted; caught by the program. */
+export class Interrupted extends Error {
+  override readonly name = "Interrupted";
+}
+
+/** Iterations between two checks for an interruption, as upstream. */
+const CHECK_EVERY = 100;
+
+export type Evaluate = (frame: Frame) => CelResult;
+
+export interface FrameOptions {
+  readonly bindings: Bindings;
+  readonly costLimit: number;
+  readonly isInterrupted: (() => boolean) | undefined;
+  readonly slots: number;
+}
+
+export class Frame {
+  readonly slots: (CelResult | undefined)[];
+  readonly #bindings: Bindings;
+  readonly #costLimit: number;
+  readonly #isInterrupted: (() => boolean) | undefined;
+  readonly #computed = new Map<string, CelResult>();
+  #iterations = 0;
+  #cost = 0;
+
+  constructor({ bindings, costLimit, isInterrupted, slots }: FrameOptions) {
+    this.#bindings = bindings;
+    this.#costLimit = costLimit;
+    this.#isInterrupted = isInterrupted;
+    this.slots = Array.from({ length: slots });
+  }
+
+  get cost(): number {
+    return this.#cost;
+  }
+
+  charge(cost: number): void {
+    this.#cost += cost;
+    if (this.#cost > this.#costLimit) throw new CostExceeded("Cannot continue the evaluation: the cost limit is exceeded");
+  }
+
+  variable(name: string): CelResult {
+    if (!Object.hasOwn(this.#bindings, name)) return new CelError(`no such attribute(s): ${name}`);
+    const binding = this.#bindings[name];
+    if (typeof binding !== "function") return binding ?? null;
+    const known = this.#computed.get(name);
+    if (known !== undefined) return known;
+    const value = binding();
+    this.#computed.set(name, value);
+    return value;
+  }
+
+  iterate(): void {
+    if (this.#isInterrupted === undefined || ++this.#iterations % CHECK_EVERY !== 0) return;
+    if (this.#isInterrupted()) throw new Interrupted("Cannot continue the evaluation: it was interrupted");
+  }
+}
