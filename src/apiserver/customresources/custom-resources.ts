@@ -7,6 +7,8 @@ import { deepEqual } from "../../base/deep.ts";
 import type { CustomResourceDefinition, CustomResourceDefinitionNames } from "../../api/generated/apiextensions.k8s.io/v1.ts";
 import { renamingConversion } from "../../api/apiextensions.k8s.io/v1/custom-resource/conversion.ts";
 import { customResourceOf, type CustomResourceOptions } from "../../api/apiextensions.k8s.io/v1/custom-resource/resource.ts";
+import { celRules } from "../../api/apiextensions.k8s.io/v1/rules/cel-rules.ts";
+import { ruleEvaluation } from "../../api/apiextensions.k8s.io/v1/rules/evaluate-rules.ts";
 import { isConditionTrue } from "../../api/machinery/conditions.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import type { KindName } from "../framework/objects.ts";
@@ -114,6 +116,7 @@ export class CustomResources {
     if (served === undefined && this.#isTaken(definition)) return;
     const { resource, schemas } = customResourceOf(definition, {
       ...this.#conversionOf(definition),
+      compileRules: (schema) => ruleEvaluation(celRules, schema),
       isTerminating: () => isConditionTrue(known.definition.status?.conditions, "Terminating"),
     });
     known.served = { resource, definition };

@@ -12,6 +12,11 @@ const KINDS = "x-kubernetes-group-version-kind";
 const PRESERVES = "x-kubernetes-preserve-unknown-fields";
 const INT_OR_STRING_FORMS: Json = [{ type: "integer" }, { type: "string" }];
 
+const CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+/** Upstream's descriptions, which `kubectl explain` shows for every kind. */
+const OBJECT_METADATA = `Standard object's metadata. More info: ${CONVENTIONS}#metadata`;
+const LIST_METADATA = `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`;
+
 /** A type of a document that is not derived from a schema of the API. */
 export interface OwnType {
   define(target: DefinitionTarget): JsonObject;
@@ -36,7 +41,7 @@ export function objectType(kind: GroupVersionKind, published: PublishedType): Ow
 export function listType(kind: GroupVersionKind & { readonly plural: string }, item: string, published: PublishedType): OwnType {
   const { plural, group, version, kind: listKind } = kind;
   const of = item.slice(item.lastIndexOf(".") + 1);
-  const more = "More info: https://git.k8s.io/community/contributors/devel/sig-architecture/api-conventions.md";
+  const more = `More info: ${CONVENTIONS}`;
   return {
     references: [item, `${META}.ListMeta`],
     define: (target) => ({
@@ -46,7 +51,7 @@ export function listType(kind: GroupVersionKind & { readonly plural: string }, i
       properties: {
         ...typeMeta(target),
         items: { description: `List of ${plural}. ${more}`, type: "array", items: target.reference(item) },
-        metadata: described(target, target.descriptions.ofField(`${META}.PartialObjectMetadataList`, "metadata"), `${META}.ListMeta`),
+        metadata: described(target, LIST_METADATA, `${META}.ListMeta`),
       },
       ...extensionsOf({ group, version, kind: listKind }, published),
     }),
@@ -76,7 +81,7 @@ function typeMeta({ descriptions }: DefinitionTarget): JsonObject {
 }
 
 function objectMeta(target: DefinitionTarget): JsonObject {
-  return described(target, target.descriptions.ofField(`${META}.PartialObjectMetadata`, "metadata"), `${META}.ObjectMeta`);
+  return described(target, OBJECT_METADATA, `${META}.ObjectMeta`);
 }
 
 function described({ dialect, reference }: DefinitionTarget, description: string, name: string): JsonObject {

@@ -30,6 +30,8 @@ export interface Ratchets extends SchemaRules {
   readonly requireStructural: boolean;
   readonly requirePrunedDefaults: boolean;
   readonly requireValidCaBundle: boolean;
+  /** By version, "" for shared ones: the schema was accepted before, with whatever its rules cost. */
+  readonly hasSameSchema: (version: string) => boolean;
   /** By version, "" for shared ones: exceeds the maximum number of selectable fields, as before. */
   readonly allowsManySelectableFields: (version: string) => boolean;
 }
@@ -43,6 +45,7 @@ export const FOR_NEW: Ratchets = {
   // It is not used before the definition is established.
   requireValidCaBundle: false,
   allowsManySelectableFields: () => false,
+  hasSameSchema: () => false,
   requireValidTypes: true,
   requireAtomicSetItems: true,
   requireMapListKeys: true,
@@ -64,6 +67,7 @@ export function ratchetsFor(next: CustomResourceDefinition, previous: CustomReso
     requirePrunedDefaults: schemas.every((schema, index) => areStructural[index] === false || pruneDefaults(schema) === schema),
     requireValidCaBundle: isEstablished && hasValidCaBundle(spec),
     allowsManySelectableFields: manySelectableFields(next.spec, spec),
+    hasSameSchema: sameSchemas(next.spec, spec),
     requireValidTypes: hasNone(hasInvalidType),
     requireAtomicSetItems: hasNone((schema) => firstCauses(validateAtomicSetItems(schema, "")).length > 0),
     requireMapListKeys: hasNone((schema) => firstCauses(validateMapListKeys(schema, "")).length > 0),
@@ -87,6 +91,19 @@ function manySelectableFields(next: CustomResourceDefinitionSpec, previous: Cust
     const fields = before.get(version) ?? [];
     return fields.length > SELECTABLE_FIELDS_MAX && deepEqual(fields, after.get(version));
   };
+}
+
+function sameSchemas(next: CustomResourceDefinitionSpec, previous: CustomResourceDefinitionSpec): (version: string) => boolean {
+  const after = schemasByVersion(next);
+  const before = schemasByVersion(previous);
+  return (version) => before.has(version) && deepEqual(before.get(version), after.get(version));
+}
+
+/** Shared ones are those of the first version, too. */
+function schemasByVersion(spec: CustomResourceDefinitionSpec): ReadonlyMap<string, JsonSchema | undefined> {
+  const versions = spec.versions ?? [];
+  const entries = versions.map(({ name, schema }): [string, JsonSchema | undefined] => [name, schema?.openAPIV3Schema]);
+  return new Map([...entries, ["", versions[0]?.schema?.openAPIV3Schema]]);
 }
 
 /** By version; of duplicates, the first. */

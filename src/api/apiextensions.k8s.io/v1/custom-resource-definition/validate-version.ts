@@ -15,6 +15,9 @@ import { FieldPathError, findField } from "../schema/field-path.ts";
 import type { JsonSchema } from "../schema/json-schema.ts";
 import { unstructurable, validateStructural } from "../schema/structural.ts";
 import { validateDefaults } from "../schema/validate-defaults.ts";
+import { celRules } from "../rules/cel-rules.ts";
+import { ruleChecker } from "../rules/check-rules.ts";
+import { TotalCost } from "../rules/rule-cost.ts";
 import { type Ratchets, SELECTABLE_FIELDS_MAX } from "./ratchets.ts";
 import { invalidShown, shownSchema } from "./shown-form.ts";
 import { validateSchema } from "./validate-schema.ts";
@@ -45,6 +48,8 @@ export interface SchemaPlace {
   readonly at: string;
   readonly hasStatus: boolean;
   readonly ratchets: Ratchets;
+  /** The previous definition has the same schema here. */
+  readonly isUnchanged: boolean;
   /** With the budget of the whole definition. */
   readonly patterns: Patterns;
 }
@@ -56,8 +61,12 @@ export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourc
   const problem = requireStructural ? unstructurable(schema) : undefined;
   const structural = requireStructural && problem === undefined ? validateStructure(schema, at, place) : [];
   const compilesRules = requireStructural && problem === undefined && structural.length === 0;
-  const errors = firstCauses(validateRoot(schema, at, place), structural, validateSchema(schema, at, place.ratchets, compilesRules));
+  const total = new TotalCost();
+  const compileRules = ruleChecker({ language: celRules, total, limitsExpressions: !place.isUnchanged });
+  const rules = { ...place.ratchets, compileRules };
+  const errors = firstCauses(validateRoot(schema, at, place), structural, validateSchema(schema, at, rules, compilesRules));
   yield* errors;
+  yield* total.errors(at);
   // Non-structural parts are mostly reported by the other rules already, with better messages.
   if (errors.length === 0 && problem !== undefined) yield invalid(at, "", problem);
 }

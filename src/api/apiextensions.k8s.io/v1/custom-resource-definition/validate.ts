@@ -135,7 +135,10 @@ function* validateVersion(
 ): Iterable<FieldError> {
   const { schema, subresources, additionalPrinterColumns = [], selectableFields = [] } = version;
   yield* validateDeprecation(version, child(at, "deprecationWarning"));
-  if (schema !== undefined) yield* validateSchemaMember(schema, { at: child(at, "schema"), hasStatus, ratchets, patterns });
+  if (schema !== undefined) {
+    const isUnchanged = ratchets.hasSameSchema(version.name);
+    yield* validateSchemaMember(schema, { at: child(at, "schema"), hasStatus, ratchets, patterns, isUnchanged });
+  }
   if (subresources !== undefined) yield* validateSubresources(subresources, child(at, "subresources"));
   for (const [index, column] of additionalPrinterColumns.entries()) {
     yield* validateColumn(column, element(child(at, "additionalPrinterColumns"), index));
@@ -177,7 +180,10 @@ function* validateShared(
 ): Iterable<FieldError> {
   const { schema, subresources, additionalPrinterColumns = [], selectableFields = [] } = shared;
   const hasStatus = [shared, ...versions].some((member) => member.subresources?.status !== undefined);
-  if (schema !== undefined) yield* validateSchemaMember(schema, { at: "spec.validation", hasStatus, ratchets, patterns });
+  if (schema !== undefined) {
+    const isUnchanged = ratchets.hasSameSchema("");
+    yield* validateSchemaMember(schema, { at: "spec.validation", hasStatus, ratchets, patterns, isUnchanged });
+  }
   if (subresources !== undefined) yield* validateSubresources(subresources, "spec.subresources");
   for (const [index, column] of additionalPrinterColumns.entries()) {
     yield* validateColumn(column, element("spec.additionalPrinterColumns", index));
