@@ -3,6 +3,7 @@ import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 import { becomes } from "../../src/testing/becomes.ts";
+import { missingMetrics } from "../../src/testing/fixtures/documented-metrics.ts";
 import { needs } from "../../src/testing/needs.ts";
 import {
   aRealContainer,
@@ -223,6 +224,7 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       /^kubelet_http_requests_total\{long_running="false",method="GET",path="metrics",server_type="readwrite"\} [1-9]/m,
     ])
       match(metrics, sample);
+    deepEqual(missingMetrics(metrics, ["Kubelet", "Clients", "Every process"]), []);
   });
 
   test("the kubelet serves container metrics under cAdvisor's names", async () => {
@@ -242,7 +244,28 @@ describe("the kubelet of k8ts up", { ...needs(...REAL_CLUSTER_NEEDS) }, () => {
       'machine_memory_bytes\\{boot_id="[^"]+",machine_id="[^"]*",system_uuid="[^"]*"\\} [1-9]\\d*',
     ])
       match(cadvisor, new RegExp(`^${sample}$`, "m"));
-    match(await page("/metrics/resource"), /^pod_memory_working_set_bytes\{pod="talking",namespace="numbers"\} [1-9]/m);
+    deepEqual(missingMetrics(cadvisor, ["Containers"]), []);
+    const resources = await page("/metrics/resource");
+    match(resources, /^pod_memory_working_set_bytes\{pod="talking",namespace="numbers"\} [1-9]/m);
+    deepEqual(missingMetrics(resources, ["Nodes"]), []);
+  });
+
+  test("every read of the summary succeeds and has the other Pods while Pods come and go", async () => {
+    const names = ["come-1", "come-2", "come-3"];
+    await kubectl("apply -f -", { input: { apiVersion: "v1", kind: "List", items: names.map((name) => aRealPod(name, SLEEP)) } });
+    const shown = async (): Promise<readonly string[]> =>
+      (JSON.parse(await page("/stats/summary")) as Summary).pods.map(({ podRef }) => podRef.name);
+    await becomes(async () => {
+      const read = await shown();
+      ok(read.includes("talking"), read.join());
+      return names.every((name) => read.includes(name));
+    }, true);
+    await kubectl(`delete pods ${names.join(" ")} --grace-period=1 --wait=false`);
+    await becomes(async () => {
+      const read = await shown();
+      ok(read.includes("talking"), read.join());
+      return names.some((name) => read.includes(name));
+    }, false);
   });
 
   test("the kubelet serves each series once: of a restarted container the running one, and none of finished Pods", async () => {
