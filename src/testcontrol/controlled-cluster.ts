@@ -31,7 +31,7 @@ export interface ControlledClusterOptions {
 export interface ResetOutcome {
   readonly generation: number;
   readonly revision: number;
-  /** True if the components had been started ahead. */
+  /** True if the components had started ahead: the reset waited for nothing. */
   readonly wasPrepared: boolean;
 }
 
@@ -42,7 +42,7 @@ export class ControlledCluster implements AsyncDisposable {
   readonly exchange = new FaultyExchange(this.faults);
   readonly #options: ControlledClusterOptions;
   /** By snapshot, the last used one last. */
-  readonly #spares = new Map<Snapshot, Promise<Generation>>();
+  readonly #spares = new Map<Snapshot, Spare>();
   readonly #retiring = new Set<Promise<void>>();
   #current: Generation;
   #number = 1;
@@ -81,8 +81,9 @@ export class ControlledCluster implements AsyncDisposable {
   async reset(snapshot: Snapshot, seed?: number): Promise<ResetOutcome> {
     while (this.#retiring.size >= RETIRING_MAX) await Promise.race(this.#retiring);
     const spare = seed === undefined ? this.#takeSpare(snapshot) : undefined;
-    const wasPrepared = spare !== undefined;
-    const next = await (spare ?? this.#begin(snapshot, seed));
+    const wasPrepared = spare?.isReady === true;
+    // If the spare could not start, this attempt reports why.
+    const next = await (spare?.generation.catch(() => this.#begin(snapshot)) ?? this.#begin(snapshot, seed));
     const before = this.#current;
     this.#current = next;
     this.#number++;
@@ -99,9 +100,7 @@ export class ControlledCluster implements AsyncDisposable {
   /** Starts a spare for the next reset to this snapshot, unless there is one. */
   prepare(snapshot: Snapshot): void {
     if (this.#isClosed) return;
-    const spare = this.#spares.get(snapshot) ?? this.#begin(snapshot);
-    // Reported by the reset that uses it.
-    spare.catch(() => undefined);
+    const spare = this.#spares.get(snapshot) ?? new Spare(this.#begin(snapshot));
     this.#spares.delete(snapshot);
     this.#spares.set(snapshot, spare);
     for (const [other] of this.#spares) if (this.#spares.size > SPARES_MAX) this.forget(other);
@@ -111,14 +110,13 @@ export class ControlledCluster implements AsyncDisposable {
   forget(snapshot: Snapshot): void {
     const spare = this.#spares.get(snapshot);
     this.#spares.delete(snapshot);
-    if (spare !== undefined) this.#track(disposed(spare));
+    if (spare !== undefined) this.#track(disposed(spare.generation));
   }
 
-  #takeSpare(snapshot: Snapshot): Promise<Generation> | undefined {
+  #takeSpare(snapshot: Snapshot): Spare | undefined {
     const spare = this.#spares.get(snapshot);
     this.#spares.delete(snapshot);
-    // If it could not start, this attempt reports why.
-    return spare?.catch(() => this.#begin(snapshot));
+    return spare;
   }
 
   #begin(snapshot: Snapshot, seed?: number): Promise<Generation> {
@@ -147,6 +145,21 @@ export class ControlledCluster implements AsyncDisposable {
     await this.door[Symbol.asyncDispose]();
     await this.#current[Symbol.asyncDispose]();
     await Promise.all(this.#retiring);
+  }
+}
+
+/** A generation that is started ahead. */
+class Spare {
+  readonly generation: Promise<Generation>;
+  isReady = false;
+
+  constructor(generation: Promise<Generation>) {
+    this.generation = generation;
+    generation.then(
+      () => (this.isReady = true),
+      // Reported by the reset that uses it.
+      () => undefined,
+    );
   }
 }
 

@@ -7,6 +7,7 @@ import { renameSync, writeFileSync } from "node:fs";
 import type { Finding, ToolName } from "../../src/testing/needs.ts";
 import { debianPrograms } from "./debian-packages.ts";
 import { kubectlAndHelm } from "./kubectl-and-helm.ts";
+import { languages } from "./languages.ts";
 import { nodeVersions } from "./node-versions.ts";
 import { realSurroundings, type Given } from "./surroundings.ts";
 import { testRunners } from "./test-runners.ts";
@@ -19,6 +20,7 @@ export async function findTools({ findings: file, ...given }: Given & { readonly
     ...(await kubectlAndHelm(surroundings)),
     ...(await testRunners(surroundings)),
     ...(await nodeVersions(surroundings)),
+    ...(await languages(surroundings)),
     tmpfs: await tmpfs(surroundings),
   };
   const unfinished = `${file}.${process.pid}`;

@@ -75,7 +75,7 @@ export const clusterRoutes = [
     answer: {
       generation: CLUSTER.generation,
       resourceVersion: { type: "string", required: true, doc: "Revision after the reset; all earlier ones are expired." },
-      wasPrepared: { type: "boolean", required: true, doc: "True if the components had been started ahead." },
+      wasPrepared: { type: "boolean", required: true, doc: "True if the components had started ahead: the reset waited for nothing." },
       tookMs: { type: "number", min: 0, max: Number.MAX_SAFE_INTEGER, required: true, doc: "Duration in milliseconds." },
     },
     async handle({ control, parameters, body }) {

@@ -1,0 +1,3 @@
+module example.com/test-control
+
+go 1.21
