@@ -109,6 +109,21 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./simulated-nodes.ts")).simulatedNodes,
   },
   {
+    name: "envtest",
+    summary: "Write executables for controller-runtime's envtest (Go)",
+    load: async () => (await import("./envtest/envtest.ts")).envtest,
+  },
+  {
+    name: "envtest apiserver",
+    summary: "Run an API server with the command line of kube-apiserver, for envtest",
+    load: async () => (await import("./envtest/envtest-apiserver.ts")).envtestApiServer,
+  },
+  {
+    name: "envtest etcd",
+    summary: "Answer health checks with the command line of etcd, for envtest",
+    load: async () => (await import("./envtest/envtest-etcd.ts")).envtestEtcd,
+  },
+  {
     name: "elect",
     summary: "Run leader election with a Lease, and optionally a command on the leader",
     load: async () => (await import("./elect.ts")).elect,
