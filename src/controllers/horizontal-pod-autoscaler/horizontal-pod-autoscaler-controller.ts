@@ -30,7 +30,7 @@ import { proposalOf, type MetricContext } from "./metric-proposal.ts";
 import { decideByMetrics, decideWithoutMetrics, withVerdict, type Decision, type DecisionInput } from "./replica-decision.ts";
 import { ScaleTargets } from "./scale-target.ts";
 import { newHistory, withChange, type History, type Verdict } from "./scaling-limits.ts";
-import { SelectorUses } from "./selector-uses.ts";
+import { podsSelectedBy, SelectorUses } from "./selector-uses.ts";
 import { DEFAULT_SETTINGS, type HorizontalPodAutoscalerSettings } from "./settings.ts";
 
 export function horizontalPodAutoscalerController(given: Partial<HorizontalPodAutoscalerSettings> = {}): Controller {
@@ -197,7 +197,7 @@ function selectedPods(autoscaler: HorizontalPodAutoscaler, text: string, { read 
     return { is: "refused", event: "InvalidSelector", message, reason: "InvalidSelector", why: message };
   }
   const { namespace } = autoscaler.metadata;
-  const found = read.list(pods, namespace).filter(({ metadata }) => selector.matches(metadata.labels ?? {}));
+  const found = podsSelectedBy(selector, namespace ?? "", read);
   uses.set(keyOf(autoscaler), selector);
   const users = uses.of(namespace ?? "", found);
   if (users.length < 2) return { is: "selected", pods: found };
