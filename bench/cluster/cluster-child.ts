@@ -7,10 +7,8 @@ import type { Client, ResourceKind } from "../../src/client/client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import type { Cluster } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
+import { createMany, idleCpuMs, type IdleOptions } from "../measures.ts";
 import { collectGarbage, serve } from "../serve.ts";
-
-/** Concurrency that an API server accepts without rejecting requests. */
-const CONCURRENCY = 100;
 
 /** Time for the effects of the last change to settle. */
 const REST_MS = 5_000;
@@ -77,28 +75,16 @@ const tasks = {
     collectGarbage();
     const beganAtMs = performance.now();
     const running = seen(client, pods, count, isRunning);
-    for (let index = 0; index < count; index += CONCURRENCY) {
-      await Promise.all(
-        Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => client.create(pods, podOf(index + offset))),
-      );
-    }
+    await createMany(count, (index) => client.create(pods, podOf(index)));
     await running;
     return performance.now() - beganAtMs;
   },
 
   /** Milliseconds of CPU time per second while idle. */
-  async idle({ seconds, stretches }: { readonly seconds: number; readonly stretches: number }): Promise<readonly number[]> {
+  async idle(options: IdleOptions): Promise<readonly number[]> {
     largeOne();
     await realClock.sleep(REST_MS);
-    collectGarbage();
-    const cpuMs: number[] = [];
-    for (let stretch = 0; stretch < stretches; stretch++) {
-      const cpu = process.cpuUsage();
-      await realClock.sleep(seconds * 1_000);
-      const { user, system } = process.cpuUsage(cpu);
-      cpuMs.push((user + system) / 1_000 / seconds);
-    }
-    return cpuMs;
+    return idleCpuMs(options);
   },
 };
 export type ClusterTasks = typeof tasks;

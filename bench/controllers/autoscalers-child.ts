@@ -7,10 +7,9 @@ import { createClient } from "../../src/client/rest-client.ts";
 import type { Cluster } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { realClock } from "../../src/host/real-clock.ts";
-import { collectGarbage, serve } from "../serve.ts";
+import { createMany, idleCost, timed, type IdleCost, type IdleOptions } from "../measures.ts";
+import { serve } from "../serve.ts";
 
-/** Concurrency that an API server accepts without rejecting requests. */
-const CONCURRENCY = 100;
 /** Simulated nodes, 110 Pods each. */
 const KUBELETS = 5;
 const POLL_MS = 50;
@@ -22,16 +21,12 @@ interface Targets {
   readonly targets: number;
 }
 
-interface IdleOptions {
-  readonly stretches: number;
-  readonly seconds: number;
-}
-
 const tasks = {
   async start({ targets }: Targets): Promise<void> {
     cluster = await startCluster({ nodes: KUBELETS });
     client = createClient(cluster.transport({ userAgent: "bench" }));
-    await inBatches(targets, (name) => {
+    await createMany(targets, (index) => {
+      const name = `web-${index}`;
       const labels = { app: name };
       const annotations = { "simulated.k8ts.dev/cpu": "10m" };
       const containers = [{ name: "web", image: "web:1", resources: { requests: { cpu: "20m" } } }];
@@ -43,58 +38,37 @@ const tasks = {
 
   /** Milliseconds until every new autoscaler shows the usage of its Pods. */
   async autoscale({ targets }: Targets): Promise<number> {
-    collectGarbage();
-    const start = performance.now();
-    await inBatches(targets, (name) =>
-      client.create(horizontalPodAutoscalers, {
-        apiVersion: "autoscaling/v2",
-        kind: "HorizontalPodAutoscaler",
-        metadata: { namespace: "default", name },
-        spec: {
-          scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
-          maxReplicas: 3,
-          metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
-        },
-      }),
-    );
-    await becomes(async () => {
-      const { items } = await client.list(horizontalPodAutoscalers);
-      return items.every(({ status }) => (status?.currentMetrics ?? []).length > 0);
+    return timed(async () => {
+      await createMany(targets, (index) => client.create(horizontalPodAutoscalers, anAutoscaler(`web-${index}`)));
+      await becomes(async () => {
+        const { items } = await client.list(horizontalPodAutoscalers);
+        return items.every(({ status }) => (status?.currentMetrics ?? []).length > 0);
+      });
     });
-    return performance.now() - start;
   },
 
   /** Milliseconds of CPU time per second, and number of writes to the store, without changes. */
-  async idle({ stretches, seconds }: IdleOptions): Promise<{ readonly cpuMs: readonly number[]; readonly writes: number }> {
-    await realClock.sleep(seconds * 1_000); // Time for the effects of the last change to settle.
-    collectGarbage();
-    const since = new Date().toISOString();
-    const cpuMs: number[] = [];
-    for (let stretch = 0; stretch < stretches; stretch++) {
-      const cpu = process.cpuUsage();
-      await realClock.sleep(seconds * 1_000);
-      const { user, system } = process.cpuUsage(cpu);
-      cpuMs.push((user + system) / 1_000 / seconds);
-    }
-    return { cpuMs, writes: await writesSince(since) };
+  async idle(options: IdleOptions): Promise<IdleCost> {
+    await realClock.sleep(options.seconds * 1_000); // Time for the effects of the last change to settle.
+    return idleCost(client, options);
   },
 };
 export type AutoscalerTasks = typeof tasks;
 serve(tasks);
 
-async function inBatches(count: number, create: (name: string) => Promise<unknown>): Promise<void> {
-  for (let index = 0; index < count; index += CONCURRENCY) {
-    const names = Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => `web-${index + offset}`);
-    await Promise.all(names.map(create));
-  }
+function anAutoscaler(name: string) {
+  return {
+    apiVersion: "autoscaling/v2",
+    kind: "HorizontalPodAutoscaler",
+    metadata: { namespace: "default", name },
+    spec: {
+      scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name },
+      maxReplicas: 3,
+      metrics: [{ type: "Resource", resource: { name: "cpu", target: { type: "Utilization", averageUtilization: 50 } } }],
+    },
+  } as const;
 }
 
 async function becomes(is: () => Promise<boolean>): Promise<void> {
   while (!(await is())) await realClock.sleep(POLL_MS);
-}
-
-/** Excludes leases and events, which are written periodically: the server's own record omits them. */
-async function writesSince(since: string): Promise<number> {
-  const { items } = (await client.document("/debug/k8ts/causes")) as { readonly items: readonly { readonly time: string }[] };
-  return items.filter(({ time }) => time > since).length;
 }

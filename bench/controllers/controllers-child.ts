@@ -11,21 +11,15 @@ import { createClient } from "../../src/client/rest-client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import type { Cluster } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
-import { collectGarbage, serve } from "../serve.ts";
-
-/** Concurrency that an API server accepts without rejecting requests. */
-const CONCURRENCY = 100;
+import { createMany, idleCost, timed, type IdleCost, type IdleOptions } from "../measures.ts";
+import { serve } from "../serve.ts";
 
 let cluster: Cluster;
 let client: Client;
 let made = 0;
-let idleSince = "";
 
-interface IdleOptions {
+interface IdlePods extends IdleOptions {
   readonly podCount: number;
-  /** Several, so that a single garbage collection does not dominate. */
-  readonly stretches: number;
-  readonly seconds: number;
 }
 
 const tasks = {
@@ -65,7 +59,6 @@ const tasks = {
       }),
     );
     await using gone = await arrivals(secrets, namespace, "DELETED");
-    collectGarbage();
     return await timed(async () => {
       await Promise.all([gone.reached(dependents), client.delete(configMaps, { namespace, name: "owner" })]);
     });
@@ -82,29 +75,19 @@ const tasks = {
       return client.create(kind, { apiVersion: "v1", kind: name, metadata: { namespace, name: `o${index}` } });
     });
     await using gone = await arrivals(namespaces, undefined, "DELETED");
-    collectGarbage();
     return await timed(async () => {
       await Promise.all([gone.reached(1), client.delete(namespaces, { name: namespace })]);
     });
   },
 
   /** Milliseconds of CPU time per second, and number of writes to the store, while idle. */
-  async idle({ podCount, stretches, seconds }: IdleOptions): Promise<{ readonly cpuMs: readonly number[]; readonly writes: number }> {
+  async idle({ podCount, ...options }: IdlePods): Promise<IdleCost> {
     const namespace = await newNamespace();
     await createMany(podCount, (index) =>
       client.create(pods, { ...podOf(namespace), metadata: { namespace, name: `p${index}`, labels: { app: "idle" } } }),
     );
     await realClock.sleep(3_000); // Time for the effects of the last change to settle.
-    collectGarbage();
-    idleSince = new Date().toISOString();
-    const cpuMs: number[] = [];
-    for (let stretch = 0; stretch < stretches; stretch++) {
-      const cpu = process.cpuUsage();
-      await realClock.sleep(seconds * 1_000);
-      const { user, system } = process.cpuUsage(cpu);
-      cpuMs.push((user + system) / 1_000 / seconds);
-    }
-    return { cpuMs, writes: await writesSoFar() };
+    return idleCost(client, options);
   },
 };
 export type ControllersTasks = typeof tasks;
@@ -118,25 +101,6 @@ async function newNamespace(): Promise<string> {
   );
   await Promise.all([seen.reached(1), client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } })]);
   return name;
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  collectGarbage();
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-async function createMany(count: number, createOne: (index: number) => Promise<unknown>): Promise<void> {
-  for (let index = 0; index < count; index += CONCURRENCY) {
-    await Promise.all(Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => createOne(index + offset)));
-  }
-}
-
-/** Excludes leases and events, which are written periodically: the server's own record omits them. */
-async function writesSoFar(): Promise<number> {
-  const { items } = (await client.document("/debug/k8ts/causes")) as { readonly items: readonly { readonly time: string }[] };
-  return items.filter(({ time }) => time > idleSince).length;
 }
 
 /** Counts objects that are added or deleted from now on. */

@@ -10,10 +10,9 @@ import { createClient } from "../../src/client/rest-client.ts";
 import type { Cluster } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { realClock } from "../../src/host/real-clock.ts";
-import { collectGarbage, serve } from "../serve.ts";
+import { createMany, idleCost, timed, type IdleCost, type IdleOptions } from "../measures.ts";
+import { serve } from "../serve.ts";
 
-/** Concurrency that an API server accepts without rejecting requests. */
-const CONCURRENCY = 100;
 /** Simulated nodes, with 110 Pods each. */
 const NODES = 10;
 const POD: PodSpec = { restartPolicy: "Never", containers: [{ name: "work", image: "work:1" }] };
@@ -22,12 +21,6 @@ const NEW_YEAR = "0 0 1 1 *";
 let cluster: Cluster;
 let client: Client;
 let made = 0;
-
-interface IdleOptions {
-  /** Several, so that a single garbage collection does not dominate. */
-  readonly stretches: number;
-  readonly seconds: number;
-}
 
 const tasks = {
   async start(_input: null): Promise<void> {
@@ -40,12 +33,9 @@ const tasks = {
   async bare({ count }: { readonly count: number }): Promise<number> {
     const namespace = await newNamespace();
     const takenMs = await timed(async () => {
-      for (let index = 0; index < count; index += CONCURRENCY) {
-        const batch = Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => `p${index + offset}`);
-        await Promise.all(
-          batch.map((name) => client.create(pods, { apiVersion: "v1", kind: "Pod", metadata: { namespace, name }, spec: POD })),
-        );
-      }
+      await createMany(count, (index) =>
+        client.create(pods, { apiVersion: "v1", kind: "Pod", metadata: { namespace, name: `p${index}` }, spec: POD }),
+      );
       const haveEnded = (all: readonly Pod[]): boolean => all.filter(({ status }) => status?.phase === "Succeeded").length === count;
       await cluster.until<Pod>("pods", haveEnded, { namespace, within: "5m" });
     });
@@ -70,28 +60,16 @@ const tasks = {
   /** Their next run is at New Year. */
   async cronJobs({ count }: { readonly count: number }): Promise<void> {
     const namespace = await newNamespace();
-    for (let index = 0; index < count; index += CONCURRENCY) {
-      const batch = Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => `c${index + offset}`);
-      const spec = { schedule: NEW_YEAR, jobTemplate: { spec: { template: { spec: POD } } } };
-      await Promise.all(
-        batch.map((name) => client.create(cronJobs, { apiVersion: "batch/v1", kind: "CronJob", metadata: { namespace, name }, spec })),
-      );
-    }
+    const spec = { schedule: NEW_YEAR, jobTemplate: { spec: { template: { spec: POD } } } };
+    await createMany(count, (index) =>
+      client.create(cronJobs, { apiVersion: "batch/v1", kind: "CronJob", metadata: { namespace, name: `c${index}` }, spec }),
+    );
   },
 
   /** Milliseconds of CPU time per second, and number of writes to the store, without changes. */
-  async idle({ stretches, seconds }: IdleOptions): Promise<{ readonly cpuMs: readonly number[]; readonly writes: number }> {
+  async idle(options: IdleOptions): Promise<IdleCost> {
     await realClock.sleep(5_000); // Time for the effects of the last change to settle.
-    collectGarbage();
-    const since = new Date().toISOString();
-    const cpuMs: number[] = [];
-    for (let stretch = 0; stretch < stretches; stretch++) {
-      const cpu = process.cpuUsage();
-      await realClock.sleep(seconds * 1_000);
-      const { user, system } = process.cpuUsage(cpu);
-      cpuMs.push((user + system) / 1_000 / seconds);
-    }
-    return { cpuMs, writes: await writesSince(since) };
+    return idleCost(client, options);
   },
 };
 export type JobsTasks = typeof tasks;
@@ -102,17 +80,4 @@ async function newNamespace(): Promise<string> {
   await cluster.apply({ apiVersion: "v1", kind: "Namespace", metadata: { name } });
   await cluster.until("serviceaccount/default", (account) => account !== undefined, { namespace: name });
   return name;
-}
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  collectGarbage();
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
-
-/** Excludes leases and events, which are written periodically: the server's own record omits them. */
-async function writesSince(since: string): Promise<number> {
-  const { items } = (await client.document("/debug/k8ts/causes")) as { readonly items: readonly { readonly time: string }[] };
-  return items.filter(({ time }) => time > since).length;
 }

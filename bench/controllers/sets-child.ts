@@ -9,10 +9,9 @@ import { createClient } from "../../src/client/rest-client.ts";
 import type { Cluster, ClusterOptions } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { realClock } from "../../src/host/real-clock.ts";
-import { collectGarbage, serve } from "../serve.ts";
+import { createMany, idleCost, timed, writesSince, type IdleCost, type IdleOptions } from "../measures.ts";
+import { serve } from "../serve.ts";
 
-/** Concurrency that an API server accepts without rejecting requests. */
-const CONCURRENCY = 100;
 /** Simulated nodes for the Pods of the StatefulSet, 110 each. */
 const KUBELETS = 2;
 
@@ -22,12 +21,6 @@ const SETTLED_WITHIN_S = 60;
 let cluster: Cluster | undefined;
 let client: Client;
 let made = 0;
-
-interface IdleOptions {
-  /** Several, so that a single garbage collection does not dominate. */
-  readonly stretches: number;
-  readonly seconds: number;
-}
 
 const tasks = {
   /** Another cluster replaces the last one. */
@@ -58,12 +51,9 @@ const tasks = {
   },
 
   async addNodes({ count }: { readonly count: number }): Promise<void> {
-    for (let index = 0; index < count; index += CONCURRENCY) {
-      const batch = Array.from({ length: Math.min(CONCURRENCY, count - index) }, (_, offset) => `many-${index + offset}`);
-      await Promise.all(
-        batch.map((name) => client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name, labels: { of: "many" } } })),
-      );
-    }
+    await createMany(count, (index) =>
+      client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: `many-${index}`, labels: { of: "many" } } }),
+    );
   },
 
   /** Milliseconds until a new DaemonSet has a Pod for every one of these nodes. It stays. */
@@ -96,29 +86,13 @@ const tasks = {
   },
 
   /** Milliseconds of CPU time per second, and number of writes to the store, without changes. */
-  async idle({ stretches, seconds }: IdleOptions): Promise<{ readonly cpuMs: readonly number[]; readonly writes: number }> {
+  async idle(options: IdleOptions): Promise<IdleCost> {
     await settled();
-    collectGarbage();
-    const since = new Date().toISOString();
-    const cpuMs: number[] = [];
-    for (let stretch = 0; stretch < stretches; stretch++) {
-      const cpu = process.cpuUsage();
-      await realClock.sleep(seconds * 1_000);
-      const { user, system } = process.cpuUsage(cpu);
-      cpuMs.push((user + system) / 1_000 / seconds);
-    }
-    return { cpuMs, writes: await writesSince(since) };
+    return idleCost(client, options);
   },
 };
 export type SetsTasks = typeof tasks;
 serve(tasks);
-
-async function timed(work: () => Promise<unknown>): Promise<number> {
-  collectGarbage();
-  const start = performance.now();
-  await work();
-  return performance.now() - start;
-}
 
 function becomes<T extends KubeObject>(kind: ResourceKind<T>, name: string, is: (object: T | undefined) => boolean): Promise<unknown> {
   return runningCluster().until<T>(`${kind.plural}/${name}`, is, { within: "10m" });
@@ -134,13 +108,7 @@ async function settled(): Promise<void> {
   for (let second = 0; second < SETTLED_WITHIN_S; second++) {
     const since = new Date().toISOString();
     await realClock.sleep(1_000);
-    if ((await writesSince(since)) === 0) return;
+    if ((await writesSince(client, since)) === 0) return;
   }
   throw new Error(`The cluster still writes ${SETTLED_WITHIN_S} s after the last change`);
-}
-
-/** Excludes leases and events, which are written periodically: the server's own record omits them. */
-async function writesSince(since: string): Promise<number> {
-  const { items } = (await client.document("/debug/k8ts/causes")) as { readonly items: readonly { readonly time: string }[] };
-  return items.filter(({ time }) => time > since).length;
 }
