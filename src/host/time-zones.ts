@@ -2,6 +2,7 @@
  * Time zones of the machine's runtime, by their IANA names: offsets with all clock changes. The data is that of Node's ICU, which new
  * releases of Node update.
  */
+import { Lru } from "../base/lru.ts";
 
 export interface MachineTimeZone {
   /** Offset from UTC at an instant: positive east of Greenwich. */
@@ -11,8 +12,9 @@ export interface MachineTimeZone {
 const SECOND_MS = 1_000;
 /** "GMT", "GMT+02:00", "GMT-00:25:21". */
 const OFFSET = /GMT(?:([+-])(\d{2}):(\d{2})(?::(\d{2}))?)?$/;
-/** Bounded by the number of names that the runtime knows, about 600. */
-const known = new Map<string, MachineTimeZone>();
+/** More than the runtime has names, about 600; it also accepts them in any case, and offsets, so the input alone does not bound it. */
+const KNOWN_MAX = 1_000;
+const known = new Lru<string, MachineTimeZone>({ max: KNOWN_MAX });
 
 /** "" is the time zone of this process. Undefined if the name is unknown. */
 export function machineTimeZone(name: string): MachineTimeZone | undefined {

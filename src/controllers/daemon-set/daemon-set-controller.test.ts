@@ -11,6 +11,7 @@ import { assert } from "../../base/assert.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { markReady, podsOf, setStatus } from "../runtime/testing/pods.ts";
 import { obedientPods } from "../shared/testing/obedient-pods.ts";
+import { givenTakenRevision } from "../shared/testing/taken-revision.ts";
 import { daemonSetController } from "./daemon-set-controller.ts";
 import { targetNode } from "./daemon-pod.ts";
 import { aDaemonSet, aNode, aTemplate, someNodes, type DaemonFacts } from "./testing/daemons.ts";
@@ -267,17 +268,8 @@ test("an equal revision that a client creates stays until the next reconciliatio
 });
 
 test("a revision's name that another object has is avoided, and counted", async () => {
-  await using probe = await given(aDaemonSet());
-  await reconcile(probe);
-  const [{ metadata } = { metadata: { name: "" } }] = await probe.list(controllerRevisions, "default");
-  const taken = {
-    apiVersion: "apps/v1",
-    kind: "ControllerRevision",
-    metadata: { namespace: "default", name: metadata.name },
-    data: {},
-    revision: 1,
-  };
-  await using cluster = await given(taken, aDaemonSet());
+  const { cluster } = await givenTakenRevision(aDaemonSet(), reconcile);
+  await using _ = cluster;
 
   await reconcile(cluster);
   await reconcile(cluster);

@@ -10,6 +10,7 @@ import type { Pod } from "../../api/generated/core/v1.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { anOrphan, markReady, podNames, podsOf, setStatus } from "../runtime/testing/pods.ts";
 import { obedientPods } from "../shared/testing/obedient-pods.ts";
+import { givenTakenRevision } from "../shared/testing/taken-revision.ts";
 import { statefulSetController } from "./stateful-set-controller.ts";
 import { aSet, aTemplate, type SetFacts } from "./testing/sets.ts";
 
@@ -266,23 +267,14 @@ test("unused revisions above the limit are deleted, oldest first", async () => {
 });
 
 test("a revision's name that another object has is avoided, and counted", async () => {
-  await using probe = await given(aSet());
-  await reconcile(probe);
-  const [{ metadata } = { metadata: { name: "" } }] = await probe.list(controllerRevisions, "default");
-  const taken = {
-    apiVersion: "apps/v1",
-    kind: "ControllerRevision",
-    metadata: { namespace: "default", name: metadata.name },
-    data: {},
-    revision: 1,
-  };
-  await using cluster = await given(taken, aSet());
+  const { cluster, name } = await givenTakenRevision(aSet(), reconcile);
+  await using _ = cluster;
 
   await reconcile(cluster);
 
   const { updateRevision, collisionCount } = await statusOf(cluster);
   equal(collisionCount, 1);
-  equal(updateRevision === metadata.name, false);
+  equal(updateRevision === name, false);
 });
 
 // ── claims ──────────────────────────────────────────────────────────────────────────────────────────
