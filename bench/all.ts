@@ -5,6 +5,7 @@ import { apiserverLists } from "./apiserver/lists.ts";
 import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
+import { clusterTestControl } from "./cluster/test-control.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { controllerAutoscalers } from "./controllers/autoscalers.ts";
 import { controllerJobs } from "./controllers/jobs.ts";
@@ -44,6 +45,7 @@ export const all: readonly Benchmark[] = [
   networkServiceTraffic,
   clusterStarts,
   clusterLarge,
+  clusterTestControl,
   upSimulated,
   upContainerd,
 ];
