@@ -16,6 +16,7 @@ import { PodNetwork, removePodNetwork } from "../../podnetwork/pod-network.ts";
 
 const NEEDS = needs("busybox", "iptables", "containerd");
 const CLUSTER_CIDR = "10.244.0.0/16";
+const IPV6_CLUSTER_CIDR = "fd00:10:244::/56";
 const BRIDGE = "pods";
 const FILE_BYTES = 1_000_000;
 
@@ -23,20 +24,27 @@ interface TestNode {
   readonly name: string;
   readonly number: number;
   readonly address: string;
+  /** Absent: its Pods are dual-stack all the same. */
+  readonly ipv6Address?: string;
   /** The router's address on its segment. */
   readonly router: string;
 }
 
-const A: TestNode = { name: "a", number: 1, address: "192.0.2.1", router: "192.0.2.254" };
-const B: TestNode = { name: "b", number: 2, address: "192.0.2.2", router: "192.0.2.254" };
+const A: TestNode = { name: "a", number: 1, address: "192.0.2.1", ipv6Address: "2001:db8::1", router: "192.0.2.254" };
+const B: TestNode = { name: "b", number: 2, address: "192.0.2.2", ipv6Address: "2001:db8::2", router: "192.0.2.254" };
 const C: TestNode = { name: "c", number: 3, address: "198.51.100.3", router: "198.51.100.254" };
 const ALL = [A, B, C];
 
 const podOf = ({ number }: TestNode): string => `10.244.${number}.2`;
 const gatewayOf = ({ number }: TestNode): string => `10.244.${number}.1`;
+const ipv6PodOf = ({ number }: TestNode): string => `fd00:10:244:${number}::2`;
+const ipv6GatewayOf = ({ number }: TestNode): string => `fd00:10:244:${number}::1`;
+/** Per IP family. */
+const PODS = [podOf, ipv6PodOf];
+const GATEWAYS = [gatewayOf, ipv6GatewayOf];
 
 /**
- * Two nodes on a segment, and one behind a router, each with a Pod; names of this run only.
+ * Two nodes on a segment, and one behind a router, each with a dual-stack Pod; names of this run only.
  *
  *     Pod a ─ bridge [a] 192.0.2.1 ─┐
  *     Pod b ─ bridge [b] 192.0.2.2 ─┴─ [router] ─ 198.51.100.3 [c] bridge ─ Pod c
@@ -71,6 +79,8 @@ class Topology implements AsyncDisposable {
         `route add default via ${node.router}`,
         `link add ${BRIDGE} type bridge`,
         `address add ${gatewayOf(node)}/24 dev ${BRIDGE}`,
+        `address add ${ipv6GatewayOf(node)}/64 dev ${BRIDGE} nodad`,
+        ...(node.ipv6Address === undefined ? [] : [`address add ${node.ipv6Address}/64 dev eth0 nodad`]),
         `link set ${BRIDGE} up`,
         `link add veth0 type veth peer name eth0 netns ${full(`pod-${node.name}`)}`,
         `link set veth0 master ${BRIDGE} up`,
@@ -79,12 +89,17 @@ class Topology implements AsyncDisposable {
         `address add ${podOf(node)}/24 dev eth0`,
         "link set eth0 up",
         `route add default via ${gatewayOf(node)}`,
+        `address add ${ipv6PodOf(node)}/64 dev eth0 nodad`,
+        `route add ::/0 via ${ipv6GatewayOf(node)}`,
       ]);
       // As the bridge's own rules have it.
-      const drop = `-A INPUT -d ${gatewayOf(node)} ! -i ${BRIDGE} -m addrtype ! --src-type LOCAL -m comment --comment k8ts:${BRIDGE} -j DROP`;
-      await this.space(node.name).run("iptables", ["--wait", ...drop.split(" ")]);
+      const drop = (gateway: string): readonly string[] =>
+        `-A INPUT -d ${gateway} ! -i ${BRIDGE} -m addrtype ! --src-type LOCAL -m comment --comment k8ts:${BRIDGE} -j DROP`.split(" ");
+      await this.space(node.name).run("iptables", ["--wait", ...drop(gatewayOf(node))]);
+      await this.space(node.name).run("ip6tables", ["--wait", ...drop(ipv6GatewayOf(node))]);
     }
-    for (const name of ["r", "a", "b", "c"]) await this.space(name).run("sysctl", ["-q", "-w", "net.ipv4.ip_forward=1"]);
+    const forwarding = ["net.ipv4.ip_forward=1", "net.ipv6.conf.all.forwarding=1"];
+    for (const name of ["r", "a", "b", "c"]) await this.space(name).run("sysctl", ["-q", "-w", ...forwarding]);
   }
 
   /** Sends FILE_BYTES to everyone who connects to port 8000 in a namespace, and returns datagrams. */
@@ -161,7 +176,7 @@ async function batch(
 }
 
 test(
-  "Pods of three nodes reach each other: by route on a segment, by vxlan behind a router, and after everything was flushed",
+  "Dual-stack Pods of three nodes reach each other: by route on a segment, by vxlan behind a router, and after everything was flushed",
   NEEDS,
   async () => {
     await using owned = new Disposables();
@@ -169,15 +184,17 @@ test(
     await topology.build();
     const server = owned.use(await startServer({ clock: realClock }));
     const client = createClient(server.transport());
-    const register = async ({ name, number, address }: TestNode) => {
+    const register = async ({ name, number, address, ipv6Address }: TestNode) => {
       const podCIDR = `10.244.${number}.0/24`;
-      const node = await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name }, spec: { podCIDR } });
-      await client.updateStatus(nodes, { ...node, status: { addresses: [{ type: "InternalIP", address }] } });
+      const spec = { podCIDR, podCIDRs: [podCIDR, `fd00:10:244:${number}::/64`] };
+      const node = await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name }, spec });
+      const addresses = [address, ...(ipv6Address === undefined ? [] : [ipv6Address])].map((ip) => ({ type: "InternalIP", address: ip }));
+      await client.updateStatus(nodes, { ...node, status: { addresses } });
     };
     await Promise.all(ALL.map(register));
     const mtus = new Map<string, number>();
     const networks = new Map<string, PodNetwork>();
-    for (const { name, number, address } of ALL) {
+    for (const { name, number, address, ipv6Address } of ALL) {
       const informers = owned.use(
         createInformers({ transport: server.transport(), clock: realClock, random: seededRandom(1), log: silentLogger }),
       );
@@ -187,6 +204,12 @@ test(
           podCidr: `10.244.${number}.0/24`,
           clusterCidr: CLUSTER_CIDR,
           gateway: `10.244.${number}.1`,
+          ipv6: {
+            podCidr: `fd00:10:244:${number}::/64`,
+            clusterCidr: IPV6_CLUSTER_CIDR,
+            gateway: `fd00:10:244:${number}::1`,
+            address: ipv6Address,
+          },
           informers,
           clock: realClock,
           log: silentLogger,
@@ -196,7 +219,8 @@ test(
       networks.set(name, owned.use(network));
     }
 
-    equal(networks.get("a")?.description, "10.244.1.0/24 of 10.244.0.0/16, other nodes: 1 by route, 1 by vxlan");
+    const ranges = "10.244.1.0/24 of 10.244.0.0/16, fd00:10:244:1::/64 of fd00:10:244::/56";
+    equal(networks.get("a")?.description, `${ranges}, other nodes: 1 by route, 1 by vxlan`);
     deepEqual(
       [...mtus],
       [
@@ -208,15 +232,22 @@ test(
     for (const { name } of ALL) topology.serve(`pod-${name}`);
     for (const from of ALL) {
       for (const to of ALL.filter((one) => one !== from)) {
-        await becomes(() => topology.ping(`pod-${from.name}`, podOf(to)), "ok");
-        await becomes(() => topology.ping(`pod-${from.name}`, podOf(to), 1_472), "ok"); // 1,500 with headers: more than vxlan carries.
+        for (const pod of PODS.map((of) => of(to))) {
+          await becomes(() => topology.ping(`pod-${from.name}`, pod), "ok");
+          await becomes(() => topology.ping(`pod-${from.name}`, pod, 1_472), "ok"); // 1,500 with headers: more than vxlan carries.
+          await becomes(() => topology.ping(from.name, pod), "ok");
+        }
         await becomes(() => topology.ping(`pod-${from.name}`, podOf(to), 8_000), "ok");
-        await becomes(() => topology.ping(`pod-${from.name}`, gatewayOf(to)), "ok");
-        await becomes(() => topology.ping(from.name, gatewayOf(to)), "ok");
-        await becomes(() => topology.ping(from.name, podOf(to)), "ok");
+        for (const gateway of GATEWAYS.map((of) => of(to))) {
+          await becomes(() => topology.ping(`pod-${from.name}`, gateway), "ok");
+          await becomes(() => topology.ping(from.name, gateway), "ok");
+        }
       }
-      const others = ALL.filter((one) => one !== from).map(podOf);
-      await becomes(() => topology.receive(`pod-${from.name}`, others), [FILE_BYTES, FILE_BYTES]);
+      const others = ALL.filter((one) => one !== from).flatMap((to) => PODS.map((of) => of(to)));
+      await becomes(
+        () => topology.receive(`pod-${from.name}`, others),
+        others.map(() => FILE_BYTES),
+      );
     }
     for (const node of ALL) await topology.setPodMtu(node, mtus.get(node.name) ?? 0);
     for (const to of [B, C]) await becomes(() => topology.echo("pod-a", podOf(to), 1_450), "ok");
@@ -227,15 +258,16 @@ test(
 
     await topology.space("a").run("ip", ["link", "delete", "k8v-ta"]);
     await topology.space("a").run("ip", ["route", "flush", "proto", "158"]);
-    await topology.space("a").run("iptables", ["--wait", "-F"]);
+    await topology.space("a").run("ip", ["-6", "route", "flush", "proto", "158"]);
+    for (const command of ["iptables", "ip6tables"]) await topology.space("a").run(command, ["--wait", "-F"]);
     await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "no-address" } });
-    for (const to of [B, C]) await becomes(() => topology.ping("pod-a", podOf(to)), "ok");
-    await becomes(() => topology.ping("pod-c", gatewayOf(A)), "ok");
+    for (const to of [B, C]) for (const of of PODS) await becomes(() => topology.ping("pod-a", of(to)), "ok");
+    for (const of of GATEWAYS) await becomes(() => topology.ping("pod-c", of(A)), "ok");
 
     await client.delete(nodes, { name: "c" });
     const linksOf = async (name: string) => (await topology.space(name).run("ip", ["-brief", "link"])).includes("k8v-");
     await becomes(() => Promise.all([linksOf("a"), linksOf("b")]), [false, false]);
-    await becomes(() => topology.ping("pod-a", podOf(B)), "ok");
+    for (const of of PODS) await becomes(() => topology.ping("pod-a", of(B)), "ok");
     // Only routes are left, which carry what the segment does.
     await becomes(() => Promise.resolve([mtus.get("a"), mtus.get("b")]), [1_500, 1_500]);
     for (const node of [A, B]) await topology.setPodMtu(node, 1_500);
@@ -247,8 +279,9 @@ test(
       await removePodNetwork(owner);
       await removePodNetwork(owner);
       equal(await linksOf(name), false);
-      equal(await owner.namespace.run("ip", ["route", "show", "proto", "158"]), "");
-      equal((await owner.namespace.run("iptables", ["--wait", "-S"])).includes("K8TS-"), false);
+      for (const family of ["-4", "-6"]) equal(await owner.namespace.run("ip", [family, "route", "show", "proto", "158"]), "");
+      for (const command of ["iptables", "ip6tables"])
+        equal((await owner.namespace.run(command, ["--wait", "-S"])).includes("K8TS-"), false);
     }
   },
 );
