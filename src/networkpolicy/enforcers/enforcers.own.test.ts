@@ -8,9 +8,19 @@ import type { NetworkPolicy } from "../../api/generated/networking.k8s.io/v1.ts"
 import { needs, type ToolName } from "../../testing/needs.ts";
 import { computeModel } from "../compute/compute-model.ts";
 import { documentedExamples, examples } from "../testing/examples.ts";
-import { openMatrix, POD_CIDRS, type MatrixPod, type MatrixTopology } from "../testing/matrix-topology.ts";
+import { IPV6_POD_CIDRS, openMatrix, POD_CIDRS, type MatrixPod, type MatrixTopology } from "../testing/matrix-topology.ts";
 import { isAllowed } from "../testing/naive-evaluator.ts";
-import { addressOf, aPolicy, keyOf, MATRIX_PORTS, MATRIX_PROTOCOLS, matrixNamespaces, matrixPods } from "../testing/objects.ts";
+import {
+  addressOf,
+  aPolicy,
+  dualStackPods,
+  ipv6AddressOf,
+  keyOf,
+  MATRIX_PORTS,
+  MATRIX_PROTOCOLS,
+  matrixNamespaces,
+  matrixPods,
+} from "../testing/objects.ts";
 import { brNetfilter } from "../bridged/br-netfilter.ts";
 import type { BridgedPacketsWay } from "../bridged/bridged-packets.ts";
 import { enforceOnBridge } from "../bridged/enforce-on-bridge.ts";
@@ -203,6 +213,36 @@ for (const variant of variants) {
       });
     }
 
+    if (way === brNetfilter) {
+      test("policies hold for both addresses of dual-stack Pods: selectors, blocks, ports and unknown addresses", async () => {
+        enforcers = opened(variant, matrix, { hasIpv6: true });
+        const block = { ipBlock: { cidr: "fd00:10:244::/56", except: ["fd00:10:244:2::/64"] } };
+        const fromZ = { namespaceSelector: { matchLabels: { ns: "z" } } };
+        const policies = [
+          aPolicy("x/z-and-block", { podSelector: {}, ingress: [{ from: [fromZ] }, { from: [block], ports: [{ port: 81 }] }] }),
+        ];
+        const isUnknown = (one: (typeof dualStackPods)[number]): boolean => keyOf(one) === "z/c";
+        await apply(
+          policies,
+          dualStackPods.filter((one) => !isUnknown(one)),
+        );
+        const probe = async (key: string, mustAnswer: readonly number[]): Promise<readonly number[]> => {
+          const targets = MATRIX_PORTS.map((port) => ({ address: ipv6Target("x/a"), port, protocol: "TCP" as const }));
+          const answered = await pod(matrix, key).probe(targets.map((one) => ({ ...one, mustAnswer: mustAnswer.includes(one.port) })));
+          return answered.map((index) => MATRIX_PORTS[index] ?? 0);
+        };
+
+        deepEqual(await probe("z/a", MATRIX_PORTS), MATRIX_PORTS, "selected, on the same node");
+        deepEqual(await probe("z/b", MATRIX_PORTS), MATRIX_PORTS, "selected, on the other node");
+        deepEqual(await probe("y/a", [81]), [81], "in the block");
+        deepEqual(await probe("y/b", []), [], "in the exception of the block");
+        deepEqual(await probe("z/c", []), [], "not known yet");
+        await apply(policies, dualStackPods);
+        deepEqual(await probe("z/c", MATRIX_PORTS), MATRIX_PORTS, "known");
+        enforcers = opened(variant, matrix);
+      });
+    }
+
     test("flushed rules are noticed and written again", async () => {
       await apply([DENY]);
       const namespace = nodeOf(matrix, "node-1");
@@ -260,10 +300,11 @@ for (const variant of variants) {
   });
 }
 
-function opened({ mode, way }: Variant, { nodes }: MatrixTopology): ReadonlyMap<string, Enforcer> {
+function opened({ mode, way }: Variant, { nodes }: MatrixTopology, { hasIpv6 = false } = {}): ReadonlyMap<string, Enforcer> {
   return new Map(
     [...nodes].map(([node, namespace]) => {
-      const context = { owner: OWNER, namespace, podCidrs: [POD_CIDRS[node] ?? ""], bridge: "br0" };
+      const podCidrs = [POD_CIDRS[node] ?? "", ...(hasIpv6 ? [IPV6_POD_CIDRS[node] ?? ""] : [])];
+      const context = { owner: OWNER, namespace, podCidrs, bridge: "br0" };
       return [node, enforceOnBridge(mode.open(context), context, [way])];
     }),
   );
@@ -309,4 +350,9 @@ function nodeOf({ nodes }: MatrixTopology, name: string) {
 function target(key: string) {
   const found = matrixPods.find((one) => keyOf(one) === key);
   return { address: found === undefined ? "" : addressOf(found), port: 80, protocol: "TCP" } as const;
+}
+
+function ipv6Target(key: string): string {
+  const found = matrixPods.find((one) => keyOf(one) === key);
+  return found === undefined ? "" : ipv6AddressOf(found);
 }

@@ -9,7 +9,7 @@ import type { Pod } from "../../api/generated/core/v1.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { namedNetworkNamespace, ownNetworkNamespace, type NetworkNamespace } from "../../host/network/network-namespace.ts";
 import type { MatrixCommand, Target } from "./matrix-agent.ts";
-import { addressOf, keyOf, MATRIX_PORTS, matrixPods } from "./objects.ts";
+import { addressOf, ipv6AddressOf, keyOf, MATRIX_PORTS, matrixPods } from "./objects.ts";
 
 export interface MatrixTopology extends AsyncDisposable {
   /** "node-1" and "node-2". */
@@ -23,6 +23,7 @@ export interface MatrixTopology extends AsyncDisposable {
 }
 
 export const POD_CIDRS: Readonly<Record<string, string>> = { "node-1": "10.244.1.0/24", "node-2": "10.244.2.0/24" };
+export const IPV6_POD_CIDRS: Readonly<Record<string, string>> = { "node-1": "fd00:10:244:1::/64", "node-2": "fd00:10:244:2::/64" };
 
 /** A process in the namespace of a Pod or node. */
 export class MatrixPod {
@@ -108,6 +109,7 @@ async function configureNode(node: 1 | 2, nameOf: (text: string) => string): Pro
   await configure(name, [
     "link add br0 type bridge",
     `address add 10.244.${node}.1/24 dev br0`,
+    `address add fd00:10:244:${node}::1/64 dev br0 nodad`,
     "link set br0 up",
     ...pods.flatMap((pod, index) => [
       `link add veth${index} type veth peer name eth0 netns ${nameOf(keyOf(pod))}`,
@@ -116,18 +118,23 @@ async function configureNode(node: 1 | 2, nameOf: (text: string) => string): Pro
       `link set veth${index} up`,
     ]),
     `address add 192.168.77.${node}/24 dev eth0`,
+    `address add fd00:77::${node}/64 dev eth0 nodad`,
     "link set eth0 up",
     `route add 10.244.${other}.0/24 via 192.168.77.${other}`,
+    `route add fd00:10:244:${other}::/64 via fd00:77::${other}`,
   ]);
-  await namedNetworkNamespace(name).run("sh", ["-ec", "echo 1 > /proc/sys/net/ipv4/ip_forward"]);
+  const forwarding = ["ipv4/ip_forward", "ipv6/conf/all/forwarding"].map((switchName) => `echo 1 > /proc/sys/net/${switchName}`);
+  await namedNetworkNamespace(name).run("sh", ["-ec", forwarding.join("\n")]);
 }
 
 async function configurePod(pod: Pod, name: string): Promise<void> {
   const address = addressOf(pod);
   await configure(name, [
     `address add ${address}/24 dev eth0`,
+    `address add ${ipv6AddressOf(pod)}/64 dev eth0 nodad`,
     "link set eth0 up",
     `route add default via ${address.replace(/\d+$/, "1")}`,
+    `route add ::/0 via ${ipv6AddressOf(pod).replace(/\d+$/, "1")}`,
   ]);
 }
 

@@ -76,10 +76,22 @@ export const matrixPods: readonly Pod[] = Object.entries(NODES).map(([key, node]
   }),
 );
 
+/** The same Pods with an IPv6 address as their second one. */
+export const dualStackPods: readonly Pod[] = matrixPods.map((pod) => ({
+  ...pod,
+  status: { ...pod.status, podIPs: [{ ip: addressOf(pod) }, { ip: ipv6AddressOf(pod) }] },
+}));
+
 export function keyOf({ metadata: { namespace, name } }: Pod): string {
   return `${namespace}/${name}`;
 }
 
 export function addressOf({ status }: Pod): string {
   return status?.podIP ?? "";
+}
+
+/** "fd00:10:244:1::10" beside 10.244.1.10. */
+export function ipv6AddressOf(pod: Pod): string {
+  const [first = "", second = "", node = "", host = ""] = addressOf(pod).split(".");
+  return `fd00:${first}:${second}:${node}::${host}`;
 }
