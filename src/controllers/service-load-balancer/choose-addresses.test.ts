@@ -62,8 +62,32 @@ const down = (since: string) => node("b", "192.0.2.2", { ready: false, since });
 const many = Array.from({ length: 70 }, (_, index) => node(`n${index + 10}`, `192.0.2.${index + 10}`));
 const none = (why: string, mayChange = false): AddressChoice => ({ is: "none", why, mayChange });
 
+const dualNode = (name: string, ...addresses: string[]): Node => {
+  const single = node(name, "");
+  return { ...single, status: { ...single.status, addresses: addresses.map((address) => ({ type: "InternalIP", address })) } };
+};
+const families = (...ipFamilies: string[]): Service => {
+  const web = service("web", 80);
+  return { ...web, spec: { ...web.spec, ipFamilies } };
+};
+const dualNodes = [dualNode("a", "192.0.2.1", "2001:db8::1"), dualNode("b", "192.0.2.2")];
+
 const cases: readonly [title: string, Service, Partial<AddressSource>, AddressChoice][] = [
   ["all ready nodes by name", service("web", 80), { nodes: [second, first] }, chosen("192.0.2.1", "192.0.2.2")],
+  ["of dual-stack nodes that of the Service's family", families("IPv4"), { nodes: dualNodes }, chosen("192.0.2.1", "192.0.2.2")],
+  ["nodes without an address of the Service's family are left out", families("IPv6"), { nodes: dualNodes }, chosen("2001:db8::1")],
+  [
+    "addresses of both families of a dual-stack Service",
+    families("IPv4", "IPv6"),
+    { nodes: dualNodes },
+    chosen("192.0.2.1", "2001:db8::1", "192.0.2.2"),
+  ],
+  [
+    "none of a range of another family",
+    families("IPv6"),
+    { nodes: dualNodes, range },
+    none("--load-balancer-range 203.0.113.8/31 has no addresses of IPv6; add IPv4 to spec.ipFamilies"),
+  ],
   [
     "a node that is not ready is left out",
     service("web", 80),

@@ -77,7 +77,7 @@ interface Candidate {
 function nodeAddresses(service: Service, source: AddressSource): AddressChoice {
   const requested = requestedAddress(service);
   const held = addressesOf(service);
-  const all = candidatesOf(source).filter(({ address }) => requested === undefined || address === requested);
+  const all = candidatesOf(service, source).filter(({ address }) => requested === undefined || address === requested);
   const candidates = all.filter(({ address, isReady }) => isReady || held.includes(address));
   if (candidates.length === 0) {
     const why = requested === undefined ? "no node is ready" : `loadBalancerIP ${requested} is not the address of a ready node`;
@@ -112,15 +112,28 @@ function externalNodes(nodes: readonly Node[]): readonly Node[] {
     .toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
 }
 
-function candidatesOf({ nodes, nowMs }: AddressSource): readonly Candidate[] {
+/** One address per node and IP family of the Service. */
+function candidatesOf(service: Service, { nodes, nowMs }: AddressSource): readonly Candidate[] {
   return externalNodes(nodes).flatMap((node) => {
-    const all = node.status?.addresses ?? [];
-    const chosen = all.find(({ type }) => type === "ExternalIP") ?? all.find(({ type }) => type === "InternalIP");
-    if (chosen === undefined) return [];
     const sinceMs = Date.parse(readyCondition(node)?.lastTransitionTime ?? "");
     // A condition without a timestamp is as old as possible.
-    return [{ address: chosen.address, isReady: isReady(node), notReadyMs: Number.isNaN(sinceMs) ? Infinity : nowMs - sinceMs }];
+    const state = { isReady: isReady(node), notReadyMs: Number.isNaN(sinceMs) ? Infinity : nowMs - sinceMs };
+    return familiesOf(service).flatMap((family) => {
+      const all = (node.status?.addresses ?? []).filter(({ address }) => family === undefined || familyOf(address) === family);
+      const chosen = all.find(({ type }) => type === "ExternalIP") ?? all.find(({ type }) => type === "InternalIP");
+      return chosen === undefined ? [] : [{ address: chosen.address, ...state }];
+    });
   });
+}
+
+/** Undefined: any. The API server sets them. */
+function familiesOf({ spec }: Service): readonly (string | undefined)[] {
+  return spec?.ipFamilies ?? [undefined];
+}
+
+function familyOf(address: string): "IPv4" | "IPv6" | undefined {
+  const family = parseIp(address)?.family;
+  return family === undefined ? undefined : `IPv${family}`;
 }
 
 function readyCondition({ status }: Node) {
@@ -132,6 +145,11 @@ function isReady(node: Node): boolean {
 }
 
 function rangeAddress(service: Service, range: Cidr, source: AddressSource): AddressChoice {
+  const family = `IPv${range.address.family}`;
+  if (!familiesOf(service).some((one) => one === undefined || one === family)) {
+    const why = `--load-balancer-range ${formatCidr(range)} has no addresses of ${familiesOf(service).join(", ")}; add ${family} to spec.ipFamilies`;
+    return { is: "none", why, mayChange: false };
+  }
   const conflict = (address: string): string | undefined => rangeConflictOf(service, range, address, source);
   const requested = requestedAddress(service);
   if (requested !== undefined) {
