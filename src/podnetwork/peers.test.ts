@@ -113,10 +113,13 @@ test("dual-stack nodes are peers of both families; one with a wrong IPv6 range o
       ["two", { podCidr: "fd00:10:244:2::/64", address: "2001:db8::2" }],
     ],
   );
-  deepEqual([...problems].toSorted(), [
-    ["link-local", "its address fe80::8 is not that of a machine"],
-    ["mine", "its address 2001:db8::1 is that of this node"],
-    ["outside", "its Pod CIDR 2001:db8:5::/64 is not within fd00:10:244::/56"],
-    ["same", "its Pod CIDR fd00:10:244:2::/64 overlaps that of node two"],
-  ]);
+  deepEqual(
+    [...problems].toSorted(([a], [b]) => (a < b ? -1 : 1)),
+    [
+      ["link-local", "its address fe80::8 is not that of a machine"],
+      ["mine", "its address 2001:db8::1 is that of this node"],
+      ["outside", "its Pod CIDR 2001:db8:5::/64 is not within fd00:10:244::/56"],
+      ["same", "its Pod CIDR fd00:10:244:2::/64 overlaps that of node two"],
+    ],
+  );
 });

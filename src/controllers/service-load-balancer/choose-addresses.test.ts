@@ -66,7 +66,7 @@ const dualNode = (name: string, ...addresses: string[]): Node => {
   const single = node(name, "");
   return { ...single, status: { ...single.status, addresses: addresses.map((address) => ({ type: "InternalIP", address })) } };
 };
-const families = (...ipFamilies: string[]): Service => {
+const families = (...ipFamilies: ("IPv4" | "IPv6")[]): Service => {
   const web = service("web", 80);
   return { ...web, spec: { ...web.spec, ipFamilies } };
 };
