@@ -1,8 +1,8 @@
 /**
- * StatefulSets and DaemonSets on two nodes with real containers and the real kubectl: stable names that DNS resolves, a rollout with a
- * partition, and a DaemonSet that follows labels.
+ * StatefulSets and DaemonSets on three nodes with real containers and the real kubectl: stable names that DNS resolves, a rollout with a
+ * partition, a DaemonSet that follows labels, and a drained node that had a Pod of every kind of workload.
  */
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { JsonObject } from "../../src/api/machinery/object.ts";
 import { becomes } from "../../src/testing/becomes.ts";
@@ -14,7 +14,7 @@ const READY_WITHIN_MS = 200_000;
 const WAIT = "--timeout=180s";
 const PODS = ["db-0", "db-1", "db-2"];
 
-const aWorkload = (kind: "StatefulSet" | "DaemonSet", name: string, spec: JsonObject, pod: JsonObject = {}): JsonObject => ({
+const aWorkload = (kind: "StatefulSet" | "DaemonSet" | "Deployment", name: string, spec: JsonObject, pod: JsonObject = {}): JsonObject => ({
   apiVersion: "apps/v1",
   kind,
   metadata: { name },
@@ -33,7 +33,7 @@ describe("StatefulSets and DaemonSets with real containers", { ...needs(...REAL_
   let nodes: readonly string[] = [];
 
   before(async () => {
-    cluster = await startRealCluster({ flags: ["--nodes", "2"] });
+    cluster = await startRealCluster({ flags: ["--nodes", "3"] });
     nodes = namesIn(await cluster.kubectl("get nodes -o name"));
     await cluster.kubectl("wait --for=create serviceaccount/default", { timeoutMs: READY_WITHIN_MS });
     const database = aWorkload("StatefulSet", "db", { replicas: 3, serviceName: "db" });
@@ -84,6 +84,7 @@ describe("StatefulSets and DaemonSets with real containers", { ...needs(...REAL_
   });
 
   test("a DaemonSet runs on exactly the nodes with its label", async () => {
+    equal(nodes.length, 3);
     deepEqual(await nodesOf("agent"), []);
 
     await cluster.kubectl(`label node ${nodes.join(" ")} disk=ssd`);
@@ -92,7 +93,35 @@ describe("StatefulSets and DaemonSets with real containers", { ...needs(...REAL_
 
     const [first = "", ...others] = nodes;
     await cluster.kubectl(`label node ${first} disk-`);
-    await becomes(() => nodesOf("agent"), others);
+    await becomes(() => nodesOf("agent"), others.toSorted());
+  });
+
+  test("kubectl drain moves the Pods of a StatefulSet, a Deployment and a Job, and leaves that of the DaemonSet", async () => {
+    const { kubectl } = cluster;
+    const drained = nodes.at(-1) ?? "";
+    const others = nodes.slice(0, -1).join(" ");
+    // A Pod that is stopped must not count as succeeded.
+    const job = { template: { spec: { restartPolicy: "Never", containers: [aRealContainer("main", `trap 'exit 1' TERM\n${SLEEP}`)] } } };
+    await kubectl(`cordon ${others}`);
+    await kubectl("scale statefulset db --replicas=4");
+    await kubectl("create -f -", {
+      input: aList(aWorkload("Deployment", "web", {}), { apiVersion: "batch/v1", kind: "Job", metadata: { name: "work" }, spec: job }),
+    });
+    const readyNodes = async () => {
+      const ready = `'-o=jsonpath={range .items[?(@.status.containerStatuses[0].ready==true)]}{.metadata.name}={.spec.nodeName} {end}'`;
+      const pairs = (await kubectl(`get pods ${ready}`)).trim().split(" ");
+      const nodeOf = (start: string) => pairs.find((pair) => pair.startsWith(start))?.split("=")[1];
+      return ["db-3", "web-", "work-"].map(nodeOf);
+    };
+    await becomes(readyNodes, [drained, drained, drained]);
+    await kubectl(`uncordon ${others}`);
+
+    const refused = await kubectl.run(`drain ${drained}`, { timeoutMs: READY_WITHIN_MS });
+    match(refused.stderr, /cannot delete DaemonSet-managed Pods.*: default\/agent-/);
+    await kubectl(`drain ${drained} --ignore-daemonsets ${WAIT}`, { timeoutMs: READY_WITHIN_MS });
+
+    await becomes(async () => (await readyNodes()).map((node) => node !== undefined && node !== drained), [true, true, true]);
+    match(await kubectl(`get pods --field-selector spec.nodeName=${drained} -o jsonpath={.items[*].metadata.name}`), /^agent-\w+$/);
   });
 });
 
