@@ -19,6 +19,11 @@ export const admissionFlags = {
     doc: "Admission plugins to disable, including default ones.",
     expects: pluginExpected,
   },
+  "admission-control-config-file": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "AdmissionConfiguration: the kubeconfig with the API server's credentials for admission webhooks, and the configuration of PodSecurity.",
+  },
   "default-not-ready-toleration-seconds": {
     type: "number",
     min: 0,

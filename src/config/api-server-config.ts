@@ -39,6 +39,8 @@ export interface ApiServerOptions {
   readonly identity: IdentityConfig;
   /** Client certificate and CA for kubelets. */
   readonly kubelets: KubeletAccess;
+  /** AdmissionConfiguration. */
+  readonly admissionConfigFile?: string;
 }
 
 export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
@@ -178,6 +180,7 @@ export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig 
     eventTtlMs: durationMs(values["event-ttl"]),
     identity: identityConfig(values),
     kubelets: kubeletConfig(values),
+    ...(values["admission-control-config-file"] === undefined ? {} : { admissionConfigFile: values["admission-control-config-file"] }),
   };
 }
 

@@ -57,6 +57,7 @@ import { taintEvictionController } from "./taint-eviction/taint-eviction-control
 import { tokenCleanerController } from "./token-cleaner/token-cleaner-controller.ts";
 import { ttlAfterFinishedController } from "./ttl-after-finished/ttl-after-finished-controller.ts";
 import { ttlController } from "./ttl/ttl-controller.ts";
+import { validatingAdmissionPolicyStatusController } from "./validating-admission-policy-status/validating-admission-policy-status-controller.ts";
 import { volumeAttributesClassProtectionController } from "./volume-attributes-class-protection/volume-attributes-class-protection-controller.ts";
 
 /** Settings of the controllers of a cluster; optional ones have upstream's defaults. */
@@ -115,5 +116,6 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     resourceClaimController,
     legacyServiceAccountTokenCleanerController(settings.legacyTokenCleaner),
     serviceCidrController,
+    validatingAdmissionPolicyStatusController,
   ];
 }

@@ -10,6 +10,7 @@ import { defaultIngressClass } from "./default-ingress-class/default-ingress-cla
 import { defaultStorageClass } from "./default-storage-class/default-storage-class.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds/default-toleration-seconds.ts";
 import { limitRanger } from "./limit-ranger/limit-ranger.ts";
+import { mutatingAdmissionPolicy } from "./mutating-admission-policy/mutating-admission-policy.ts";
 import { mutatingAdmissionWebhook } from "./mutating-admission-webhook/mutating-admission-webhook.ts";
 import { namespaceLifecycle } from "./namespace-lifecycle/namespace-lifecycle.ts";
 import { nodeRestriction } from "./node-restriction/node-restriction.ts";
@@ -23,6 +24,7 @@ import { runtimeClass } from "./runtime-class/runtime-class.ts";
 import { serviceAccount } from "./service-account/service-account.ts";
 import { storageObjectInUseProtection } from "./storage-object-in-use-protection/storage-object-in-use-protection.ts";
 import { taintNodesByCondition } from "./taint-nodes-by-condition/taint-nodes-by-condition.ts";
+import { validatingAdmissionPolicy } from "./validating-admission-policy/validating-admission-policy.ts";
 import { validatingAdmissionWebhook } from "./validating-admission-webhook/validating-admission-webhook.ts";
 
 export interface ListedPlugin {
@@ -53,7 +55,9 @@ export const all: Readonly<Record<string, ListedPlugin>> = {
   DefaultIngressClass: { make: defaultIngressClass, byDefault: true, changesObjects: true },
   PodTopologyLabels: { make: podTopologyLabels, byDefault: true, changesObjects: true },
   PodResizeValidator: { make: podResizeValidator, byDefault: true, changesObjects: false },
+  MutatingAdmissionPolicy: { make: mutatingAdmissionPolicy, byDefault: true, changesObjects: true },
   MutatingAdmissionWebhook: { make: mutatingAdmissionWebhook, byDefault: true, changesObjects: true },
+  ValidatingAdmissionPolicy: { make: validatingAdmissionPolicy, byDefault: true, changesObjects: false },
   ValidatingAdmissionWebhook: { make: validatingAdmissionWebhook, byDefault: true, changesObjects: false },
   ResourceQuota: { make: resourceQuota, byDefault: true, changesObjects: true },
 };

@@ -3,6 +3,7 @@ import type { ApiServerFlagValues } from "../../config/api-server-config.ts";
 import { apiServerConfig, type ApiServerOptions } from "../../config/api-server-config.ts";
 import { checkApart, readDescription, readStaticTokenFile } from "./identity.ts";
 import { fileCheck, pairFileChecks, problemsOfFiles, type FileCheck } from "../../cli/framework/check-files.ts";
+import { openWebhookCredentials, readAdmissionConfigFile } from "./webhook-credentials.ts";
 import { readEtcdFile } from "../store/open-store.ts";
 import {
   KUBELET_CLIENT_FLAGS,
@@ -38,13 +39,16 @@ export function clusterFileChecks(values: StoreFlagValues & ApiServerFlagValues)
   ];
 }
 
-function apiServerLooks({ serving, identity, kubelets }: ApiServerOptions): readonly FileCheck[] {
+function apiServerLooks({ serving, identity, kubelets, admissionConfigFile }: ApiServerOptions): readonly FileCheck[] {
   const { requestHeader, serviceAccount, oidc } = identity;
   const { certificateFiles: clientFiles } = kubelets;
   return [
     ...(serving.certificateFiles === undefined ? [] : pairFileChecks(serving.certificateFiles, SERVING_FLAGS, readServingFiles)),
     ...(clientFiles === undefined ? [] : pairFileChecks(clientFiles, KUBELET_CLIENT_FLAGS, readKubeletClientFiles)),
     ...fileCheck(kubelets.authorityFile, (path) => readAuthorities(path, "--kubelet-certificate-authority")),
+    ...fileCheck(admissionConfigFile, async (path) => {
+      await openWebhookCredentials((await readAdmissionConfigFile(path)).webhookKubeconfigFile);
+    }),
     ...fileCheck(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
     ...fileCheck(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
     ...fileCheck(requestHeader.clientCaFile, (proxies) => lookApart(identity, proxies)),

@@ -27,6 +27,7 @@ import type { ApiServerOptions } from "../../config/api-server-config.ts";
 import { readClientAuthorities, readIdentity } from "./identity.ts";
 import { KubeletTls } from "./kubelet-tls.ts";
 import { checkApiServerFiles } from "./check-files.ts";
+import { readAdmission } from "./webhook-credentials.ts";
 import { openStore } from "../store/open-store.ts";
 import { fixedPki } from "../../pki/fixed-pki.ts";
 import type { Pki } from "../../pki/pki.ts";
@@ -80,11 +81,21 @@ export async function startApiServerOn(
   const network = networkConnector({ kubeletTls: () => kubeletTls.show(part.pki) });
   const connector = connectorOver?.(network) ?? network;
   const remote = remoteConnector({ proxyCertificate: () => part.pki.pair("front-proxy-client") });
-  const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: () => Promise.resolve({}) }));
+  const admission = await clock.external(readAdmission(apiServer));
+  const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: admission.credentials }));
   const part = await startApiServerPart(apiServer, {
     ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
     startCore: async (given) => {
-      core = await startCore(store, { ...context, ...given, connector, remoteConnector: remote, webhookTransport, clock, log });
+      core = await startCore(store, {
+        ...context,
+        ...given,
+        api: admission.api,
+        connector,
+        remoteConnector: remote,
+        webhookTransport,
+        clock,
+        log,
+      });
       return { ...core, exchange: context.aroundExchange?.(core.exchange) ?? core.exchange };
     },
   });
@@ -99,7 +110,7 @@ export async function startApiServerOn(
  */
 export async function startApiServerInProcess(
   store: Store,
-  { api, eventTtlMs, identity: config }: Omit<ApiServerOptions, "serving" | "kubelets">,
+  { eventTtlMs, identity: config, ...apiServer }: Omit<ApiServerOptions, "serving" | "kubelets">,
   { clock, log, connector: connectorOver, ...context }: StartContext,
 ): Promise<{ readonly pki: Pki; readonly core: ApiServer } & Pick<ApiServerPart, "tokenSigner"> & AsyncDisposable> {
   await using starting = new Disposables();
@@ -108,12 +119,13 @@ export async function startApiServerInProcess(
   const clientAuthorities = await clock.external(readClientAuthorities(config, pki));
   const identity = await clock.external(readIdentity(config, { pki, clientAuthorities, serverAuthority: pki.authority, log }));
   const connector = connectorOver?.(undefined);
-  const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: () => Promise.resolve({}) }));
+  const admission = await clock.external(readAdmission(apiServer));
+  const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: admission.credentials }));
   const core = await startCore(store, {
     ...context,
     ...(connector === undefined ? {} : { connector }),
     webhookTransport,
-    api,
+    api: admission.api,
     eventTtlMs,
     identity,
     clock,

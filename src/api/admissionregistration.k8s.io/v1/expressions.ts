@@ -1,24 +1,50 @@
 /**
- * Expressions in policies and webhooks: required fields, names, and limits. `checkExpression` is the one place where they would be
- * compiled. There is no CEL compiler yet, so it accepts every text; upstream's errors for an expression that does not compile, or has the
- * wrong type, belong there and nowhere else.
+ * Expressions in policies and webhooks: required fields, names, and limits. `checkExpression` compiles them, and reports what does not
+ * compile or has the wrong type as upstream does.
  */
+import {
+  AdmissionExpressions,
+  type CompiledExpression,
+  type ExpressionPurpose,
+  type ExpressionsOptions,
+} from "./cel/admission-expressions.ts";
 import type { MatchCondition, Variable } from "../../generated/admissionregistration.k8s.io/v1.ts";
-import { child, duplicate, element, invalid, required, tooMany, type FieldError } from "../../machinery/field-error.ts";
+import { child, duplicate, element, internalFieldError, invalid, required, tooMany, type FieldError } from "../../machinery/field-error.ts";
 import { validateQualifiedName } from "../../machinery/names.ts";
 
 /** The variables and the result type of an expression follow from its purpose. */
 export interface ExpressionUse {
-  readonly purpose: "match condition" | "variable" | "validation" | "message" | "audit annotation" | "apply configuration" | "JSON patch";
+  readonly purpose: Exclude<ExpressionPurpose, "check" | "variable">;
   /** True if the policy has parameters, which expressions know as `params`. */
   readonly hasParams: boolean;
-  /** Variables of the policy that it may use: those before it. */
+  /** Variables of the policy, which expressions know as `variables`; match conditions do not. */
   readonly variables?: readonly Variable[];
 }
 
-export type ExpressionCheck = (expression: string, at: string, use: ExpressionUse) => Iterable<FieldError>;
+export function* checkExpression(expression: string, at: string, { purpose, hasParams, variables }: ExpressionUse): Iterable<FieldError> {
+  yield* compilationErrors(compilerOf({ hasParams, variables }).compile(expression, purpose), expression, at);
+}
 
-export const checkExpression: ExpressionCheck = () => [];
+function* compilationErrors(compiled: CompiledExpression, expression: string, at: string): Iterable<FieldError> {
+  if (compiled.ok) return;
+  yield compiled.isInternal ? internalFieldError(at, compiled.message) : invalid(at, expression, compiled.message);
+}
+
+/** One compiler for all expressions of a policy: variables are compiled once. */
+const compilers = new WeakMap<readonly Variable[], AdmissionExpressions>();
+const withoutVariables = {
+  params: new AdmissionExpressions({ hasParams: true }),
+  plain: new AdmissionExpressions({ hasParams: false }),
+};
+
+function compilerOf({ hasParams, variables = [] }: ExpressionsOptions): AdmissionExpressions {
+  if (variables.length === 0) return hasParams ? withoutVariables.params : withoutVariables.plain;
+  let compiler = compilers.get(variables);
+  // A policy whose paramKind is removed keeps its list of variables.
+  if (compiler === undefined || compiler.hasParams !== hasParams) compiler = new AdmissionExpressions({ hasParams, variables });
+  compilers.set(variables, compiler);
+  return compiler;
+}
 
 /** Each is evaluated for every matching request, so upstream limits them. */
 const MATCH_CONDITIONS_MAX = 64;
@@ -58,14 +84,7 @@ export function* validateVariables(
       yield required(child(here, "expression"), "expression is not specified");
       continue;
     }
-    yield* checkExpression(expression, child(here, "expression"), {
-      purpose: "variable",
-      hasParams,
-      // Computed on demand: all of these lists together have quadratic size.
-      get variables() {
-        return (variables ?? []).slice(0, index);
-      },
-    });
+    yield* compilationErrors(compilerOf({ hasParams, variables }).variable(index), expression, child(here, "expression"));
   }
 }
 

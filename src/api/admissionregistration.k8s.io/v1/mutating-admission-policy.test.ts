@@ -7,7 +7,7 @@ import { mutatingAdmissionPolicies } from "./mutating-admission-policy.ts";
 
 const [NOT_A_NAME = ""] = validateQualifiedName("a b");
 const RULE: JsonObject = { operations: ["CREATE"], apiGroups: [""], apiVersions: ["v1"], resources: ["pods"] };
-const PATCH: JsonObject = { patchType: "JSONPatch", jsonPatch: { expression: "[]" } };
+const PATCH: JsonObject = { patchType: "JSONPatch", jsonPatch: { expression: '[JSONPatch{op: "add", path: "/a", value: "b"}]' } };
 const SPEC: JsonObject = { matchConstraints: { resourceRules: [RULE] }, reinvocationPolicy: "Never", mutations: [PATCH] };
 
 test("the failure policy of a MutatingAdmissionPolicy defaults to Fail, and defaults are idempotent", () => {

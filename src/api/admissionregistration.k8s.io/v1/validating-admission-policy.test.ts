@@ -150,7 +150,7 @@ for (const [title, spec, expected] of ROWS) {
 }
 
 test("a policy has at most twenty audit annotations, whose keys are prefixed with its name", () => {
-  const annotations = (count: number) => Array.from({ length: count }, (_, index) => ({ key: `k${index}`, valueExpression: "v" }));
+  const annotations = (count: number) => Array.from({ length: count }, (_, index) => ({ key: `k${index}`, valueExpression: "'v'" }));
   const shown = annotations(21).map(({ key, valueExpression }) => ({ Key: key, ValueExpression: valueExpression }));
   const nameless = newObject(validatingAdmissionPolicies, { metadata: { name: "" }, spec: { ...SPEC, auditAnnotations: annotations(1) } });
 

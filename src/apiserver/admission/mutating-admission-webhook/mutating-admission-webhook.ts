@@ -6,8 +6,9 @@
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { MutatingWebhook } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
-import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest, Reinvocation } from "../../framework/admission.ts";
+import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
 import { objectBack, objectsFor } from "../../shared/admission/admitted-objects.ts";
+import { CalledBefore } from "../../shared/admission/called-before.ts";
 import { NAMESPACES } from "../../shared/admission/selected-request.ts";
 import { ConfiguredWebhooks, type WebhookMatch } from "../../shared/admission-webhook/configured-webhooks.ts";
 import { invokeWebhook } from "../../shared/admission-webhook/invoke-webhook.ts";
@@ -41,7 +42,7 @@ async function mutate(
   request: AdmissionRequest,
   matches: readonly WebhookMatch[],
 ): Promise<KubeObject | undefined> {
-  const rounds = CalledWebhooks.of(request.reinvocation);
+  const rounds = CalledBefore.of(request.reinvocation, NAME);
   const isSecondRound = request.reinvocation?.isSecondRound ?? false;
   // Plugins before this one have changed it in the second round.
   if (isSecondRound && !deepEqual(rounds.output, request.object)) rounds.requireAll();
@@ -88,33 +89,4 @@ function annotate(
 ): void {
   const value = JSON.stringify({ configuration: hook.configuration, webhook: hook.webhook.name, mutated: isMutated });
   context.annotate?.(`mutation.webhook.admission.k8s.io/round_${round}_index_${index}`, value);
-}
-
-/** Which webhooks of a request were called, and which must be called again. */
-class CalledWebhooks {
-  /** The object after the last round. */
-  output: KubeObject | undefined;
-  #called = new Set<string>();
-  readonly #required = new Set<string>();
-
-  static of(reinvocation: Reinvocation | undefined): CalledWebhooks {
-    const known = reinvocation?.state.get(NAME) as CalledWebhooks | undefined;
-    const state = known ?? new CalledWebhooks();
-    reinvocation?.state.set(NAME, state);
-    return state;
-  }
-
-  called(id: string): void {
-    this.#called.add(id);
-  }
-
-  /** After a change, those called before it must see it. */
-  requireAll(): void {
-    for (const id of this.#called) this.#required.add(id);
-    this.#called = new Set();
-  }
-
-  isRequired(id: string): boolean {
-    return this.#required.has(id);
-  }
 }

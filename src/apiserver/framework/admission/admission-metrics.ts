@@ -1,5 +1,5 @@
 /** The contract of admission's metrics: what plugins that run code of others count. shared/admission/admission-counters.ts implements it. */
-import type { MetricFamilies } from "../document.ts";
+import type { Family, HistogramFamily } from "../../../base/metrics/prometheus-text.ts";
 
 /** "admit" for mutating webhooks, "validating" for validating ones: upstream's values of the label `type`. */
 export type WebhookType = "admit" | "validating";
@@ -46,5 +46,5 @@ export interface AdmissionMetrics {
   conditionFailed(owner: ConditionOwner): void;
   conditionExcluded(owner: ConditionOwner): void;
   policyChecked(kind: "validating" | "mutating", check: ObservedPolicy): void;
-  families(): MetricFamilies;
+  families(): readonly (Family | HistogramFamily)[];
 }

@@ -2,12 +2,11 @@
 import { decodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { parseJson } from "../../../api/machinery/codec/json.ts";
-import { isObject, type GroupVersionKind, type Json, type JsonObject } from "../../../api/machinery/object.ts";
-import type { AdmissionRequest, OperationOptions } from "../../framework/admission.ts";
-import { kindOf, type AdmissionTarget } from "../admission/admission-target.ts";
+import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
+import type { AdmissionRequest } from "../../framework/admission.ts";
+import type { AdmissionTarget } from "../admission/admission-target.ts";
 import type { AdmittedObjects } from "../admission/admitted-objects.ts";
-import { namespaceOf } from "../admission/selected-request.ts";
-import { userInfo } from "../user-info.ts";
+import { reviewedRequest } from "../admission/reviewed-request.ts";
 
 const GROUP = "admission.k8s.io";
 const KIND = "AdmissionReview";
@@ -26,53 +25,11 @@ export interface ReviewedRequest extends AdmittedObjects {
 }
 
 export function reviewOf(version: ReviewVersion, { request, target, uid, object, oldObject }: ReviewedRequest): JsonObject {
-  const { endpoint, subresource, operation, name, dryRun, options, context } = request;
-  const namespace = namespaceOf(request);
-  const kind = kindOf(endpoint, subresource);
   return {
     kind: KIND,
     apiVersion: `${GROUP}/${version}`,
-    request: {
-      uid,
-      kind: groupVersionKind(target.kind),
-      resource: resourceOf(target.endpoint),
-      ...(subresource === "" ? {} : { subResource: subresource }),
-      requestKind: groupVersionKind(kind),
-      requestResource: resourceOf(endpoint),
-      ...(subresource === "" ? {} : { requestSubResource: subresource }),
-      ...(name === "" ? {} : { name }),
-      ...(namespace === "" ? {} : { namespace }),
-      operation,
-      userInfo: userInfo(context.user) as JsonObject,
-      object: object ?? null,
-      oldObject: oldObject ?? null,
-      dryRun,
-      options: optionsOf(operation, options),
-    },
+    request: { uid, ...reviewedRequest(request, target), object: object ?? null, oldObject: oldObject ?? null },
   };
-}
-
-const OPTIONS_KINDS = { CREATE: "CreateOptions", UPDATE: "UpdateOptions", DELETE: "DeleteOptions", CONNECT: "" } as const;
-const WRITE_OPTIONS = ["dryRun", "fieldManager", "fieldValidation"] as const;
-const DELETE_OPTIONS = ["gracePeriodSeconds", "preconditions", "orphanDependents", "propagationPolicy", "dryRun"] as const;
-
-/** As upstream, a patch has UpdateOptions. */
-function optionsOf(operation: AdmissionRequest["operation"], options: OperationOptions | undefined): JsonObject | null {
-  const kind = OPTIONS_KINDS[operation];
-  if (kind === "" || options === undefined) return null;
-  const members = (operation === "DELETE" ? DELETE_OPTIONS : WRITE_OPTIONS).flatMap((name) => {
-    const value = options[name];
-    return value === undefined ? [] : [[name, value] as const];
-  });
-  return { kind, apiVersion: "meta.k8s.io/v1", ...Object.fromEntries(members) };
-}
-
-function groupVersionKind({ group, version, kind }: GroupVersionKind): JsonObject {
-  return { group, version, kind };
-}
-
-function resourceOf({ served: { group, version }, resource }: AdmissionRequest["endpoint"]): JsonObject {
-  return { group, version, resource: resource.plural };
 }
 
 export interface ReviewResponse {

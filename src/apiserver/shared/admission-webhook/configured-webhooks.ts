@@ -9,6 +9,7 @@ import type { AdmissionRequest } from "../../framework/admission.ts";
 import type { Endpoint, Endpoints } from "../../framework/endpoints.ts";
 import type { Follower } from "../../framework/objects.ts";
 import { findTarget, type AdmissionTarget } from "../admission/admission-target.ts";
+import { compileConditions, type CompiledCondition } from "../admission-policy/match-conditions.ts";
 import type { RequestSelectors } from "../admission/selected-request.ts";
 import { isExemptFromWebhooks } from "../admission/vital-requests.ts";
 
@@ -20,6 +21,8 @@ export interface ConfiguredWebhook extends RequestSelectors {
   readonly webhook: Webhook;
   /** Unique among all webhooks, also if one configuration has two of the same name. */
   readonly id: string;
+  /** Compiled on first use. */
+  readonly conditions: readonly CompiledCondition[];
 }
 
 /** A webhook whose rules match, and the version in which it gets the object. */
@@ -94,7 +97,11 @@ export class ConfiguredWebhooks implements Follower {
 }
 
 function configured(configuration: string, webhook: Webhook, index: number): ConfiguredWebhook {
+  let conditions: readonly CompiledCondition[] | undefined;
   return {
+    get conditions() {
+      return (conditions ??= compileConditions(webhook.matchConditions ?? [], { hasParams: false }));
+    },
     configuration,
     webhook,
     id: `${configuration}/${webhook.name}/${index}`,

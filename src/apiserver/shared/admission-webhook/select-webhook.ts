@@ -1,6 +1,9 @@
 /** Decides whether a webhook whose rules match is called: selectors, then match conditions. */
+import { forbiddenError } from "../../../api/machinery/status-error.ts";
 import type { WebhookType } from "../../framework/admission/admission-metrics.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
+import { evaluateConditions } from "../admission-policy/match-conditions.ts";
+import { objectsFor } from "../admission/admitted-objects.ts";
 import { isSelected } from "../admission/selected-request.ts";
 import type { WebhookMatch } from "./configured-webhooks.ts";
 
@@ -9,7 +12,21 @@ export interface Candidate extends WebhookMatch {
   readonly type: WebhookType;
 }
 
-/** Throws a StatusError if it cannot be decided. */
-export async function selectWebhook({ objects }: Pick<AdmissionDependencies, "objects">, { hook, request }: Candidate): Promise<boolean> {
-  return isSelected(objects, hook, request);
+type Dependencies = Pick<AdmissionDependencies, "objects" | "authorizer" | "metrics">;
+
+/** Throws Forbidden if a condition fails and the webhook fails closed. */
+export async function selectWebhook({ objects, authorizer, metrics }: Dependencies, candidate: Candidate): Promise<boolean> {
+  const { hook, target, request, type } = candidate;
+  if (!(await isSelected(objects, hook, request))) return false;
+  if (hook.conditions.length === 0) return true;
+  const { name, failurePolicy } = hook.webhook;
+  const owner = { name, kind: "webhook", type, operation: request.operation } as const;
+  const input = { request, target, authorizer, ...(await objectsFor(request, target)) };
+  const result = evaluateConditions(hook.conditions, input, { metrics, owner });
+  if ("error" in result) {
+    if (failurePolicy === "Ignore") return false;
+    throw forbiddenError(request.endpoint.name, request.name, result.error);
+  }
+  if (!result.matches) metrics.conditionExcluded(owner);
+  return result.matches;
 }

@@ -51,6 +51,16 @@ export function isAdmissionConfiguration({ resource }: Endpoint): boolean {
   return resource.storage.group === GROUP && EXEMPT.includes(resource.kind);
 }
 
+/** Never seen by policies: what would make one impossible to remove. As upstream, webhook configurations are. */
+export function isAdmissionPolicy(endpoint: Endpoint): boolean {
+  return isAdmissionConfiguration(endpoint) && !endpoint.resource.kind.endsWith("WebhookConfiguration");
+}
+
+/** Never seen by policies: reviews of users and permissions, on which the cluster itself depends. */
+export function isReview({ resource: { storage, stored } }: Endpoint): boolean {
+  return !stored && (storage.group === "authentication.k8s.io" || storage.group === "authorization.k8s.io");
+}
+
 /** undefined: no rule matches. */
 export function findTarget(
   endpoints: Pick<Endpoints, "find">,

@@ -38,6 +38,14 @@ export async function objectBack(request: AdmissionRequest, { endpoint }: Admiss
   return withKind(await converted(changed, endpoint, requested), { group: served.group, version: served.version, kind: resource.kind });
 }
 
+/** An object in its storage version, as the endpoint serves it. */
+export async function inVersion({ resource, served }: Endpoint, object: KubeObject): Promise<KubeObject> {
+  const kind = { group: served.group, version: served.version, kind: resource.kind };
+  const { conversion } = resource;
+  if (conversion !== undefined) return withKind((await conversion.convert([object], served.version))[0] ?? object, kind);
+  return withKind(served.fromStorage?.(object) ?? object, kind);
+}
+
 async function converted(object: KubeObject, from: Endpoint, to: Endpoint): Promise<KubeObject> {
   if (from.served === to.served) return object;
   const { conversion } = from.resource;

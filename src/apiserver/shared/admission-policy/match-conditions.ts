@@ -1,0 +1,51 @@
+/** Match conditions of webhooks and policies: all must be true. One that is false excludes the request, whatever the others' errors. */
+import type { MatchCondition } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
+import { AdmissionExpressions, type CompiledExpression } from "../../../api/admissionregistration.k8s.io/v1/cel/admission-expressions.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
+import { MATCH_CONDITIONS_BUDGET } from "../../../cel/contract.ts";
+import type { AdmissionMetrics, ConditionOwner } from "../../framework/admission/admission-metrics.ts";
+import { ExpressionEvaluation, OutOfBudget, type ExpressionInput } from "./expression-input.ts";
+
+export interface CompiledCondition {
+  readonly source: string;
+  readonly compiled: CompiledExpression;
+}
+
+export function compileConditions(
+  conditions: readonly MatchCondition[],
+  { hasParams }: { readonly hasParams: boolean },
+): readonly CompiledCondition[] {
+  const expressions = new AdmissionExpressions({ hasParams });
+  return conditions.map(({ expression }) => ({ source: expression, compiled: expressions.compile(expression, "match condition") }));
+}
+
+export type ConditionsResult =
+  | { readonly matches: boolean }
+  /** The failure policy decides. */
+  | { readonly error: string };
+
+/** As upstream, `namespaceObject` is null in match conditions. */
+export function evaluateConditions(
+  conditions: readonly CompiledCondition[],
+  input: ExpressionInput,
+  { metrics, owner }: { readonly metrics: AdmissionMetrics; readonly owner: ConditionOwner },
+): ConditionsResult {
+  if (conditions.length === 0) return { matches: true };
+  const evaluation = new ExpressionEvaluation({ ...input, namespace: undefined }, { budget: MATCH_CONDITIONS_BUDGET });
+  const errors: string[] = [];
+  try {
+    const results = conditions.map(({ source, compiled }) => evaluation.evaluate(source, compiled));
+    for (const result of results) {
+      if (!result.ok) {
+        errors.push(result.message);
+        metrics.conditionFailed(owner);
+      } else if (result.value === false) {
+        return { matches: false };
+      }
+    }
+  } catch (error) {
+    if (!(error instanceof OutOfBudget)) throw error;
+    return { error: error.message };
+  }
+  return errors.length === 0 ? { matches: true } : { error: joinedErrors(errors) };
+}
