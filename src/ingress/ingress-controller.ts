@@ -309,7 +309,13 @@ class RunningController implements IngressController {
     if (!isServed || ingress === undefined) return;
     const wanted = this.#address();
     if (deepEqual(ingress.status?.loadBalancer?.ingress ?? [], wanted)) return;
-    await this.#client.updateStatus(ingresses, { ...ingress, status: { ...ingress.status, loadBalancer: { ingress: wanted } } });
+    try {
+      await this.#client.updateStatus(ingresses, { ...ingress, status: { ...ingress.status, loadBalancer: { ingress: wanted } } });
+    } catch (error) {
+      // The change arrives by the watch and is reconciled: often it is the same write, which the cache did not have yet.
+      if (isReason(error, "Conflict") || isReason(error, "NotFound")) return;
+      throw error;
+    }
     this.#events.record(ingress, { type: "Normal", reason: "Sync", message: "Scheduled for sync" });
   }
 

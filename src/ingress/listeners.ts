@@ -63,6 +63,8 @@ export class Listeners implements AsyncDisposable {
       throw error;
     }
     this.#server = server;
+    // They may have changed while it began to listen.
+    server.useCertificates(this.#certificates);
     log.info("Listening", { ...this.#ports });
     this.#options.onChange();
   }

@@ -6,6 +6,7 @@ import type { Server } from "node:http";
 import type { Http2Server } from "node:http2";
 import type { Socket } from "node:net";
 import { DEFAULT_LIMITS } from "../limits.ts";
+import { decideByFirstBytes } from "./first-bytes.ts";
 
 /** Its first line, which decides: HTTP/1.1 has no method PRI. */
 const PREFACE = Buffer.from("PRI * HTTP/2.0");
@@ -17,32 +18,20 @@ export function servePreface(plain: Server, http2: Http2Server): void {
   if (serveHttp1 === undefined) throw new Error("Cannot serve HTTP/2 beside HTTP/1.1: Node's server has no listener for connections");
   plain.off("connection", serveHttp1);
   plain.on("connection", (socket: Socket) =>
-    decideByFirstBytes(socket, (isHttp2) => {
-      if (isHttp2) http2.emit("connection", socket);
-      else serveHttp1.call(plain, socket);
+    decideByFirstBytes(socket, {
+      timeoutMs: DEFAULT_LIMITS.headersTimeoutMs,
+      decide: beginsWithPreface,
+      decided(isHttp2) {
+        if (isHttp2) http2.emit("connection", socket);
+        else serveHttp1.call(plain, socket);
+      },
     }),
   );
 }
 
-function decideByFirstBytes(socket: Socket, decided: (isHttp2: boolean) => void): void {
-  let head: Buffer = Buffer.alloc(0);
-  const end = () => void socket.destroy();
-  const silent = setTimeout(end, DEFAULT_LIMITS.headersTimeoutMs);
-  const stop = () => {
-    clearTimeout(silent);
-    socket.off("readable", read).off("error", end).off("end", end).off("close", stop);
-  };
-  const read = () => {
-    const piece = socket.read() as Buffer | null;
-    if (piece === null) return;
-    head = Buffer.concat([head, piece]);
-    const compared = Math.min(head.length, PREFACE.length);
-    const isSame = head.subarray(0, compared).equals(PREFACE.subarray(0, compared));
-    // "P" may also be the beginning of POST.
-    if (isSame && compared < PREFACE.length) return;
-    stop();
-    socket.unshift(head);
-    decided(isSame);
-  };
-  socket.on("readable", read).on("error", end).on("end", end).on("close", stop);
+function beginsWithPreface(head: Buffer): boolean | undefined {
+  const compared = Math.min(head.length, PREFACE.length);
+  const isSame = head.subarray(0, compared).equals(PREFACE.subarray(0, compared));
+  // "P" may also be the beginning of POST.
+  return isSame && compared < PREFACE.length ? undefined : isSame;
 }

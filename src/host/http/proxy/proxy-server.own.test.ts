@@ -1,13 +1,14 @@
 import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
+import { generateKeyPairSync } from "node:crypto";
 import { once } from "node:events";
 import { request, type IncomingMessage } from "node:http";
 import { connect } from "node:net";
-import { connect as connectTls } from "node:tls";
+import { connect as connectTls, type ConnectionOptions } from "node:tls";
 import { text } from "node:stream/consumers";
 import { describe, test } from "node:test";
 import { WebSocket, WebSocketServer } from "ws";
 import { becomes } from "../../../testing/becomes.ts";
-import { testServing } from "../../../testing/fixtures/certificates.ts";
+import { testAuthority, testServing } from "../../../testing/fixtures/certificates.ts";
 import { ProxyScene, refusingEndpoint, startBackend, startHttp2Backend } from "./testing/proxy-scene.ts";
 
 /** Describes the request that it gets. */
@@ -403,17 +404,20 @@ describe("HTTP/2", () => {
 });
 
 describe("HTTPS", () => {
+  /** The certificate that the server presents, as base64. */
+  const presented = async (scene: ProxyScene, options: ConnectionOptions) => {
+    const socket = connectTls({ host: "127.0.0.1", port: scene.httpsPort, rejectUnauthorized: false, ...options });
+    await once(socket, "secureConnect");
+    const { raw } = socket.getPeerCertificate();
+    socket.destroy();
+    return raw.toString("base64");
+  };
+  const rawOf = ({ certificate }: { readonly certificate: string }) => certificate.replaceAll(/-----[^-]*-----|\s/g, "");
+
   test("the certificate follows the name of the handshake and is exchanged while it runs", async () => {
     await using scene = await ProxyScene.start();
     const [first, second, wildcard] = [testServing(), testServing(), testServing()];
-    const serialOf = async (servername: string) => {
-      const socket = connectTls({ host: "127.0.0.1", port: scene.httpsPort, servername, rejectUnauthorized: false });
-      await once(socket, "secureConnect");
-      const { raw } = socket.getPeerCertificate();
-      socket.destroy();
-      return raw.toString("base64");
-    };
-    const rawOf = ({ certificate }: { readonly certificate: string }) => certificate.replaceAll(/-----[^-]*-----|\s/g, "");
+    const serialOf = (servername: string) => presented(scene, { servername });
     scene.server.useCertificates(
       new Map([
         ["a.example", first],
@@ -423,10 +427,27 @@ describe("HTTPS", () => {
     ok(rawOf(first).startsWith(await serialOf("a.example")));
     ok(rawOf(first).startsWith(await serialOf("A.Example")));
     ok(rawOf(wildcard).startsWith(await serialOf("x.wild.example")));
-    for (const other of ["b.example", "x.y.wild.example", "wild.example"]) ok(rawOf(scene.certificate).startsWith(await serialOf(other)));
+    for (const other of ["b.example", "x.y.wild.example", "wild.example", ""])
+      ok(rawOf(scene.certificate).startsWith(await serialOf(other)));
     scene.server.useCertificates(new Map([["a.example", second]]));
     ok(rawOf(second).startsWith(await serialOf("a.example")));
   });
+
+  for (const version of ["TLSv1.2", "TLSv1.3"] as const) {
+    test(`a certificate with another type of key than the default one is presented with ${version}`, async () => {
+      await using scene = await ProxyScene.start();
+      const { privateKey, publicKey } = generateKeyPairSync("rsa", {
+        modulusLength: 2_048,
+        publicKeyEncoding: { type: "spki", format: "der" },
+        privateKeyEncoding: { type: "pkcs8", format: "pem" },
+      });
+      const { certificate } = testAuthority("rsa").sign("a.example", { publicKey });
+      scene.server.useCertificates(new Map([["a.example", { certificate, key: privateKey }]]));
+      const versions = { minVersion: version, maxVersion: version };
+      equal(await presented(scene, { servername: "a.example", ...versions }), rawOf({ certificate }));
+      ok(rawOf(scene.certificate).startsWith(await presented(scene, { servername: "b.example", ...versions })));
+    });
+  }
 });
 
 test("stopping the proxy lets running requests finish and refuses new connections", async () => {

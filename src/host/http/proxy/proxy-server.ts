@@ -1,7 +1,7 @@
 /**
  * The reverse proxy's servers: HTTP/1.1 and HTTP/2 on one port without TLS and on another with TLS, certificates chosen by the name in the
- * TLS handshake and exchanged while it runs. Without TLS, clients use HTTP/2 by prior knowledge: their connections begin with its preface. Stopping lets running requests finish. Not here: routes and endpoints, which its handler decides
- * on (contract.ts).
+ * TLS handshake and exchanged while it runs. Without TLS, clients use HTTP/2 by prior knowledge: their connections begin with its preface.
+ * Stopping lets running requests finish. Not here: routes and endpoints, which its handler decides on (contract.ts).
  */
 import { constants, randomBytes } from "node:crypto";
 import type { IncomingMessage, Server } from "node:http";
@@ -19,6 +19,7 @@ import { servePreface } from "./http2-preface.ts";
 import { startExchange, type Exchange, type ExchangeContext } from "./exchange.ts";
 import { Http1Pool } from "./http1-pool.ts";
 import { Http2Pool } from "./http2-pool.ts";
+import { serveByName } from "./named-handshakes.ts";
 
 export interface ProxyCertificate {
   /** PEM, with its chain. */
@@ -116,10 +117,10 @@ class NodeProxyServer implements ProxyServer {
     this.#plain = createHttpServer(HTTP_OPTIONS);
     this.#secure = createHttpsServer({
       ...HTTP_OPTIONS,
-      ...{ cert, key, secureOptions: constants.SSL_OP_NO_RENEGOTIATION, ALPNProtocols: ["h2", "http/1.1"] },
-      handshakeTimeout: limit.HANDSHAKE_TIMEOUT_MS,
-      SNICallback: (name, done) => done(null, this.#contextOf(name.toLowerCase())),
+      ...{ cert, key, ...HANDSHAKE_OPTIONS },
     });
+    const unknown = createSecureContext({ cert, key, ...TLS_OPTIONS });
+    serveByName(this.#secure, HANDSHAKE_OPTIONS, (name) => this.#contextOf(name) ?? unknown);
     this.#http2 = createHttp2Server({
       maxSessionMemory: limit.SESSION_MEMORY_MEGABYTES_MAX,
       settings: { maxConcurrentStreams: STREAMS_MAX, initialWindowSize: limit.STREAM_WINDOW_BYTES },
@@ -259,6 +260,8 @@ class NodeProxyServer implements ProxyServer {
 }
 
 const TLS_OPTIONS = { secureOptions: constants.SSL_OP_NO_RENEGOTIATION } as const;
+
+const HANDSHAKE_OPTIONS = { ...TLS_OPTIONS, ALPNProtocols: ["h2", "http/1.1"], handshakeTimeout: limit.HANDSHAKE_TIMEOUT_MS };
 
 const HTTP_OPTIONS = {
   headersTimeout: limit.DEFAULT_LIMITS.headersTimeoutMs,
