@@ -10,6 +10,7 @@ import { controllers } from "./controllers/controllers.ts";
 import { controllerAutoscalers } from "./controllers/autoscalers.ts";
 import { controllerJobs } from "./controllers/jobs.ts";
 import { controllerSets } from "./controllers/sets.ts";
+import { customResources } from "./extension/custom-resources.ts";
 import { gate } from "./gate/gate.ts";
 import { networkApp } from "./network/app.ts";
 import { networkDns } from "./network/dns.ts";
@@ -32,6 +33,7 @@ export const all: readonly Benchmark[] = [
   apiserverLists,
   apiserverWatchers,
   apiserverGrowth,
+  customResources,
   gate,
   controllers,
   controllerJobs,
