@@ -15,6 +15,8 @@ import type { ResponseRecords } from "./wire/write-message.ts";
 export interface DnsQuery extends Query {
   /** "internal": a plugin resolves a name for an answer. */
   readonly transport: "udp" | "tcp" | "internal";
+  /** Address of the client, over UDP. */
+  readonly client?: string | undefined;
   /** Number of aliases that were followed to this name: 0 for a client's query. */
   readonly depth: number;
 }

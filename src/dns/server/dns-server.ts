@@ -2,7 +2,7 @@
 import { Disposables } from "../../base/disposables.ts";
 import { openDatagramSocket } from "../../host/network/datagrams.ts";
 import { startFramedServer } from "../../host/network/framed-tcp.ts";
-import type { QueryHandler } from "./query-handler.ts";
+import type { QueryHandler, Reply } from "./query-handler.ts";
 
 export interface DnsSockets extends AsyncDisposable {
   readonly host: string;
@@ -40,9 +40,10 @@ async function openBoth({ host, port }: { host: string; port: number }, handler:
       host,
       port,
       receive(bytes, from) {
-        handler.receive(bytes, "udp", (response) => {
+        const reply: Reply = (response) => {
           if (response !== undefined) udp.send(response, from);
-        });
+        };
+        handler.receive(bytes, "udp", reply, from.address);
       },
     }),
   );

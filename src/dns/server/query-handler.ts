@@ -42,6 +42,7 @@ interface Arrived {
   readonly reply: Reply;
   readonly startMs: number;
   readonly key: string;
+  readonly client: string | undefined;
 }
 
 export class QueryHandler {
@@ -58,7 +59,8 @@ export class QueryHandler {
     return this.#pending;
   }
 
-  receive(packet: Buffer, transport: "udp" | "tcp", reply: Reply): void {
+  /** `client`: its address, over UDP. */
+  receive(packet: Buffer, transport: "udp" | "tcp", reply: Reply, client?: string): void {
     const startMs = this.#options.clock.monotonic();
     // Everything but the id determines the answer; the transport determines its maximum size.
     const key = transport === "udp" ? packet.toString("latin1", 2) : `t${packet.toString("latin1", 2)}`;
@@ -71,7 +73,7 @@ export class QueryHandler {
       reply(response);
       return this.#observe({ transport, startMs }, { type: kept.type, rcode: kept.rcode, bytes: response });
     }
-    this.#receiveNew({ packet, transport, reply, startMs, key });
+    this.#receiveNew({ packet, transport, reply, startMs, key, client });
   }
 
   #receiveNew(arrived: Arrived): void {
@@ -96,7 +98,7 @@ export class QueryHandler {
   }
 
   #answer(arrived: Arrived, read: Query): void {
-    const query: DnsQuery = { ...read, transport: arrived.transport, depth: 0 };
+    const query: DnsQuery = { ...read, transport: arrived.transport, client: arrived.client, depth: 0 };
     if (this.#pending >= PENDING_MAX) return this.#respond(arrived, query, { is: "records", ...empty(RCODE.REFUSED) });
     let handled;
     try {

@@ -18,12 +18,21 @@ export interface ForwardingServer extends AsyncDisposable {
   ask(name: string): Promise<string>;
 }
 
-export async function startForwardingServer({ upstreams }: { readonly upstreams: readonly string[] }): Promise<ForwardingServer> {
+export interface ForwardingServerOptions {
+  readonly upstreams: readonly string[];
+  /** Default: that of the configuration. */
+  readonly concurrencyMax?: number;
+}
+
+export async function startForwardingServer({
+  upstreams,
+  concurrencyMax = DEFAULT_DNS_CONFIGURATION.forward.concurrencyMax,
+}: ForwardingServerOptions): Promise<ForwardingServer> {
   const dns = await startDns({
     configuration: {
       ...DEFAULT_DNS_CONFIGURATION,
       plugins: ["errors", "metrics", "cache", "forward"],
-      forward: { ...DEFAULT_DNS_CONFIGURATION.forward, upstreams, timeoutMs: TIMEOUT_MS },
+      forward: { ...DEFAULT_DNS_CONFIGURATION.forward, upstreams, concurrencyMax, timeoutMs: TIMEOUT_MS },
     },
     plugins: dnsPlugins,
     transport: pluginContext(realClock).transport,

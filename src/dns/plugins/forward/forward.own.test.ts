@@ -1,7 +1,7 @@
 /** Forwarding on real sockets: upstreams that answer, are silent, refuse, fail, truncate, lie, or lead back to the server. */
 import { equal } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { startForwardingServer, startRelay } from "../../testing/forwarding-server.ts";
+import { startForwardingServer, startRelay, type ForwardingServer } from "../../testing/forwarding-server.ts";
 import { startTestUpstream } from "../../testing/test-upstream.ts";
 import { becomes } from "../../../testing/becomes.ts";
 
@@ -85,4 +85,35 @@ test("an upstream that forwards to this server is found and not used", async () 
   let count = 0;
   // Until the probe is back, a query may go round until its timeout, and is answered by the second upstream then.
   await becomes(async () => (await server.ask(`c${count++}.example.com`)).endsWith("192.0.2.2"), true);
+});
+
+describe("a flood of names that no upstream answers", () => {
+  const flood = (server: ForwardingServer, prefix: string, count: number): readonly Promise<string>[] =>
+    Array.from({ length: count }, (_, index) => server.ask(`${prefix}${index}.example.com`));
+
+  test("is limited per client, and refused beyond that", async () => {
+    await using upstream = await startTestUpstream([192, 0, 2, 1]);
+    upstream.mode = "silent";
+    await using server = await startForwardingServer({ upstreams: [upstream.name], concurrencyMax: 40 });
+    const answers = await Promise.all(flood(server, "a", 60));
+    equal(answers.filter((answer) => answer === "REFUSED").length >= 50, true);
+    equal(upstream.asked.filter((name) => name.startsWith("udp a")).length <= 10, true);
+  });
+
+  test("fails at once while all upstreams are down, except for a few, and ends with the first answer", async () => {
+    await using upstream = await startTestUpstream([192, 0, 2, 1]);
+    upstream.mode = "silent";
+    await using server = await startForwardingServer({ upstreams: [upstream.name] });
+    // Two failures in a row: it is down.
+    for (const answer of await Promise.all(flood(server, "a", 2))) equal(answer, "SERVFAIL");
+    const answers = await Promise.all(flood(server, "b", 200));
+    equal(
+      answers.every((answer) => answer === "SERVFAIL"),
+      true,
+    );
+    // 32, and a probe or two.
+    equal(upstream.asked.filter((name) => name.startsWith("udp b")).length < 100, true);
+    upstream.mode = "answers";
+    await becomes(() => server.ask(NAME), FROM_FIRST);
+  });
 });

@@ -3,7 +3,9 @@
  * followed by the next. resolv.conf is read again when it changes.
  *
  * A loop (an upstream that forwards to this server) is found as CoreDNS finds it: a query for a random name is sent to each upstream, and
- * one that comes back names the upstream, which is not used any more. Queries in flight are limited, and so are attempts per query.
+ * one that comes back names the upstream, which is not used any more. Queries in flight are limited, in all and per client, and so are
+ * attempts per query; while no upstream answers, few are sent at all. So a client that floods the server with names of a dead upstream
+ * neither keeps other clients from theirs nor delays answers about the cluster.
  */
 import { NOT_NEEDED } from "../../../base/abort.ts";
 import { readTextIfAny } from "../../../host/files/files.ts";
@@ -19,6 +21,15 @@ const RELOAD_MS = 5_000;
 
 /** Upstreams that are tried for one query: clients give up after 5 s. */
 const ATTEMPTS_MAX = 3;
+
+/** Part of all queries in flight that one client may have. */
+const CLIENT_PART = 1 / 4;
+
+/**
+ * Queries in flight while all upstreams are down, besides the probes that find out when one is back; others fail at once. Each costs a socket
+ * and a timer, and most fail anyway.
+ */
+const DOWN_CONCURRENCY_MAX = 32;
 
 /** Of systemd-resolved's own address: its file with the real nameservers, which all programs of the machine's network can reach. */
 const RESOLVED = { stub: "127.0.0.53", file: "/run/systemd/resolve/resolv.conf" };
@@ -49,6 +60,7 @@ class Forwarder {
   /** Upstreams by the random name that was sent to them. */
   readonly #probes = new Map<string, Upstream>();
   #inFlight = 0;
+  readonly #inFlightByClient = new Map<string, number>();
   #refused = 0;
 
   constructor(context: PluginContext) {
@@ -120,24 +132,31 @@ class Forwarder {
   answer(query: DnsQuery): DnsAnswer | Promise<DnsAnswer> {
     if (this.#isProbe(query)) return failure(RCODE.SERVFAIL);
     if ((query.flags & FLAG.RECURSION_DESIRED) === 0) return failure(RCODE.REFUSED);
-    const candidates = this.#candidates();
-    if (candidates.length === 0) return failure(RCODE.SERVFAIL);
-    if (this.#inFlight >= this.#context.configuration.forward.concurrencyMax) {
+    const usable = this.#upstreams.filter(({ isLoop }) => !isLoop);
+    if (usable.length === 0) return failure(RCODE.SERVFAIL);
+    if (this.#isOverLimit(query)) {
       this.#refused++;
       return failure(RCODE.REFUSED);
     }
-    this.#inFlight++;
-    return this.#forward(query, candidates).finally(() => this.#inFlight--);
+    const candidates = candidatesOf(usable);
+    if (candidates.isHopeless && this.#inFlight >= DOWN_CONCURRENCY_MAX) return failure(RCODE.SERVFAIL);
+    this.#count(query, 1);
+    return this.#forward(query, candidates.upstreams).finally(() => this.#count(query, -1));
   }
 
-  /** Those that are up, in their order, then those that are down; one that is due for a probe comes first. */
-  #candidates(): readonly Upstream[] {
-    const usable = this.#upstreams.filter(({ isLoop }) => !isLoop);
-    const up = usable.filter(({ isDown }) => !isDown);
-    if (up.length === usable.length) return usable;
-    const probed = usable.find((upstream) => upstream.takesProbe());
-    const others = [...up, ...usable.filter(({ isDown }) => isDown)].filter((upstream) => upstream !== probed);
-    return probed === undefined ? others : [probed, ...others];
+  #isOverLimit({ client }: DnsQuery): boolean {
+    const { concurrencyMax } = this.#context.configuration.forward;
+    if (this.#inFlight >= concurrencyMax) return true;
+    return client !== undefined && (this.#inFlightByClient.get(client) ?? 0) >= Math.ceil(concurrencyMax * CLIENT_PART);
+  }
+
+  /** The map has an entry per client with queries in flight, whose number is limited. */
+  #count({ client }: DnsQuery, by: 1 | -1): void {
+    this.#inFlight += by;
+    if (client === undefined) return;
+    const count = (this.#inFlightByClient.get(client) ?? 0) + by;
+    if (count === 0) this.#inFlightByClient.delete(client);
+    else this.#inFlightByClient.set(client, count);
   }
 
   /** The first usable response; otherwise the last refusal; otherwise rejects with the last error. */
@@ -186,4 +205,20 @@ class Forwarder {
       },
     ];
   }
+}
+
+interface Candidates {
+  /** Those that are up, in their order, then those that are down; one that is due for a probe comes first. */
+  readonly upstreams: readonly Upstream[];
+  /** True if all are down, and none is due for a probe. */
+  readonly isHopeless: boolean;
+}
+
+function candidatesOf(usable: readonly Upstream[]): Candidates {
+  const up = usable.filter(({ isDown }) => !isDown);
+  if (up.length === usable.length) return { upstreams: usable, isHopeless: false };
+  const probed = usable.find((upstream) => upstream.takesProbe());
+  const others = [...up, ...usable.filter(({ isDown }) => isDown)].filter((upstream) => upstream !== probed);
+  if (probed === undefined) return { upstreams: others, isHopeless: up.length === 0 };
+  return { upstreams: [probed, ...others], isHopeless: false };
 }
