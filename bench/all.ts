@@ -10,6 +10,7 @@ import { controllers } from "./controllers/controllers.ts";
 import { controllerAutoscalers } from "./controllers/autoscalers.ts";
 import { controllerJobs } from "./controllers/jobs.ts";
 import { controllerSets } from "./controllers/sets.ts";
+import { extensionCel } from "./extension/cel.ts";
 import { customResources } from "./extension/custom-resources.ts";
 import { gate } from "./gate/gate.ts";
 import { networkApp } from "./network/app.ts";
@@ -39,6 +40,7 @@ export const all: readonly Benchmark[] = [
   controllerJobs,
   controllerSets,
   controllerAutoscalers,
+  extensionCel,
   ...schedulerBenchmarks,
   networkApp,
   networkDns,

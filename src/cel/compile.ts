@@ -10,10 +10,20 @@ import { createProgram } from "./program/program.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { parse } from "./syntax/parser.ts";
 import { NO_LINE, Source } from "./syntax/source.ts";
+import { metered, OutOfSteps } from "./values/meter.ts";
 import type { CelType } from "./types/type.ts";
 
 export function compile(environment: Environment, text: string): Compilation {
   const source = new Source(text);
+  try {
+    return metered(() => compileSource(environment, source));
+  } catch (error) {
+    if (error instanceof OutOfSteps) return failed(source, [source.issueAt(0, "expression takes too many steps to compile")]);
+    throw error;
+  }
+}
+
+function compileSource(environment: Environment, source: Source): Compilation {
   const { expression, issues } = parse(source);
   if (expression === undefined) return failed(source, issues);
   const checked = check(environment, source, expression);
@@ -23,7 +33,7 @@ export function compile(environment: Environment, text: string): Compilation {
     return { ok: false, stage: "program", issues: [{ message: plan, line: NO_LINE, column: -1 }], message: plan };
   const { outputType, references } = checked;
   const estimatedCost = () => estimateCost(expression, environment.sizes);
-  return { ok: true, program: createProgram({ source: text, outputType, estimatedCost, references, plan }) };
+  return { ok: true, program: createProgram({ source: source.text, outputType, estimatedCost, references, plan }) };
 }
 
 function failed(source: Source, issues: readonly Issue[]): Compilation {

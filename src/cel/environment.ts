@@ -18,7 +18,7 @@ import {
   mapOf,
   NULL,
   objectOf,
-  optionalOf,
+  opaqueOf,
   STRING,
   TIMESTAMP,
   TYPE,
@@ -49,7 +49,7 @@ const NAMED_TYPES: ReadonlyMap<string, CelType> = new Map([
   ...[BOOL, BYTES, DOUBLE, DURATION, INT, NULL, STRING, TIMESTAMP, TYPE, UINT].map((type) => [type.name, type] as const),
   ["list", listOf(DYN)],
   ["map", mapOf(DYN, DYN)],
-  ["optional_type", optionalOf(DYN)],
+  ["optional_type", opaqueOf("optional_type")],
   ...LIBRARIES.flatMap(({ types = [] }) => types).map((type) => [type.name, type] as const),
 ]);
 

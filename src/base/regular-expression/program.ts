@@ -1,7 +1,7 @@
 /**
  * Go's regular expressions as automata. All states are followed at once, character by character, so the time is bounded by states ×
  * characters, unlike that of JavaScript's backtracking. That is still too much for a large pattern and a long text, so every use is charged
- * in steps to whoever asks.
+ * in steps to the caller.
  */
 import { Lru } from "../lru.ts";
 import type { Characters } from "./characters.ts";

@@ -63,15 +63,15 @@ function isValidArgument(name: string, value: CelValue): boolean {
       return typeof value !== "string" || isPattern(value);
     case "duration":
     case "timestamp":
-      return typeof value !== "string" || !(convert(name, value) instanceof CelError);
+      return !(convert(name, value) instanceof CelError);
     default:
       return true;
   }
 }
 
-function convert(name: string, value: string) {
+function convert(name: string, value: CelValue) {
   const definition = conversions.functions.find((candidate) => candidate.name === name);
-  const overload = definition?.overloads.find(({ id }) => id === `string_to_${name}`);
+  const overload = definition?.overloads.find(({ id }) => id === `${typeof value === "bigint" ? "int64" : "string"}_to_${name}`);
   return overload?.call?.([value], { spend: () => undefined });
 }
 

@@ -17,13 +17,13 @@ function scaled(size: number, factor = STRING_FACTOR): number {
   return Math.ceil(size * factor);
 }
 
-type CallCost = (args: readonly CelResult[], result: CelResult, overload: string) => number | undefined;
+type Figure = (args: readonly CelResult[], result: CelResult, overload: string) => number | undefined;
 
-const ONE: CallCost = () => 1;
-const traversed: CallCost = ([text]) => scaled(sizeForCost(text));
-const rebuilt: CallCost = ([text]) => scaled(sizeForCost(text), 2 * STRING_FACTOR);
-const visited: CallCost = ([value]) => traversalCost(value);
-const searched: CallCost = ([text, pattern]) => regexCost(sizeForCost(text), sizeForCost(pattern));
+const ONE: Figure = () => 1;
+const traversed: Figure = ([text]) => scaled(sizeForCost(text));
+const rebuilt: Figure = ([text]) => scaled(sizeForCost(text), 2 * STRING_FACTOR);
+const visited: Figure = ([value]) => traversalCost(value);
+const searched: Figure = ([text, pattern]) => regexCost(sizeForCost(text), sizeForCost(pattern));
 
 function regexCost(textSize: number, patternSize: number): number {
   return Math.ceil((1 + textSize) * STRING_FACTOR) * Math.ceil(patternSize * REGEX_FACTOR);
@@ -42,7 +42,7 @@ function containsAddress([cidr, other]: readonly CelResult[], isText: boolean, e
   return scaled(size + size) + extra(size) + (isText ? scaled(sizeForCost(other)) : 0);
 }
 
-const BY_FUNCTION: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
+const BY_FUNCTION: ReadonlyMap<string, Figure> = new Map<string, Figure>([
   ["check", () => AUTHORIZATION_CHECK],
   ...["serviceAccount", "path", "group", "resource", "subresource", "namespace", "name", "allowed", "reason", "error", "errored"].map(one),
   ["fieldSelector", ([, selector]) => selectorCost(sizeForCost(selector))],
@@ -67,7 +67,7 @@ const BY_FUNCTION: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["_==_", ([value]) => (value instanceof OpaqueValue && value.hasUnitEquality ? 1 : undefined)],
 ]);
 
-function one(name: string): readonly [string, CallCost] {
+function one(name: string): readonly [string, Figure] {
   return [name, ONE];
 }
 
@@ -77,10 +77,10 @@ function validateCost(format: CelResult | undefined, text: CelResult | undefined
 }
 
 const list = (size: number, factor: number): number => Math.floor(size * factor) + 1 + LIST_CREATE;
-const produced: CallCost = (_, result) => list(sizeForCost(result), 1);
-const flattened: CallCost = ([value, depth]) => list(sizeForCost(value), typeof depth === "bigint" ? Number(depth) : 1);
+const produced: Figure = (_, result) => list(sizeForCost(result), 1);
+const flattened: Figure = ([value, depth]) => list(sizeForCost(value), typeof depth === "bigint" ? Number(depth) : 1);
 const sets =
-  (factor: number): CallCost =>
+  (factor: number): Figure =>
   ([a, b]) =>
     1 + Math.floor(sizeForCost(a) * sizeForCost(b) * factor);
 
@@ -91,10 +91,10 @@ function selfCompared(value: CelResult | undefined): number {
   return list(size * size, isText ? 2 + STRING_FACTOR : 2);
 }
 
-const compared: CallCost = ([a, b]) => scaled(smallerSize(a, b));
-const added: CallCost = ([a, b]) => scaled(sizeForCost(a) + sizeForCost(b));
+const compared: Figure = ([a, b]) => scaled(smallerSize(a, b));
+const added: Figure = ([a, b]) => scaled(sizeForCost(a) + sizeForCost(b));
 
-const BY_OVERLOAD: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
+const BY_OVERLOAD: ReadonlyMap<string, Figure> = new Map<string, Figure>([
   ...["starts_with_string", "ends_with_string", "string_to_bytes", "bytes_to_string", "strings_quote", "string_format"].map(
     (id) => [id, traversed] as const,
   ),
@@ -111,7 +111,7 @@ const BY_OVERLOAD: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["contains_string", ([text, part]) => scaled(sizeForCost(text)) * scaled(sizeForCost(part))],
 ]);
 
-const TRACKED: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
+const TRACKED: ReadonlyMap<string, Figure> = new Map<string, Figure>([
   ["list_slice", produced],
   ["lists_range", produced],
   ["list_reverse", produced],
@@ -123,7 +123,7 @@ const TRACKED: ReadonlyMap<string, CallCost> = new Map<string, CallCost>([
   ["list_sets_equivalent_list", sets(2)],
 ]);
 
-function tracked(overload: string): CallCost | undefined {
+function tracked(overload: string): Figure | undefined {
   if (overload.endsWith("_sortByAssociatedKeys")) return ([, keys]) => selfCompared(keys);
   if (overload.endsWith("_sort")) return ([value]) => selfCompared(value);
   return TRACKED.get(overload);
@@ -138,10 +138,15 @@ function comparedSize(value: CelResult | undefined): number {
   return value instanceof Optional && value.value !== undefined ? comparedSize(value.value) : sizeForCost(value);
 }
 
+/** What a call costs, by its arguments and result. */
+export type CallCost = (args: readonly CelResult[], result: CelResult) => number;
+
+export const UNIT_COST: CallCost = () => 1;
+
 /** What a call costs. `overload` is "" if several are possible. Chosen when the program is planned. */
-export function callCost(name: string, overload: string): (args: readonly CelResult[], result: CelResult) => number {
+export function callCost(name: string, overload: string): CallCost {
   const candidates = [tracked(overload), BY_FUNCTION.get(name), BY_OVERLOAD.get(overload)].filter((cost) => cost !== undefined);
-  if (candidates.length === 0) return () => 1;
+  if (candidates.length === 0) return UNIT_COST;
   return (args, result) => {
     for (const candidate of candidates) {
       const cost = candidate(args, result, overload);

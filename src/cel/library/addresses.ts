@@ -134,9 +134,14 @@ function ipTest(name: string, id: string, test: (address: IpAddress) => boolean)
   return { name, overloads: [member(id, [IP], BOOL, ([value]) => test(ip(value)))] };
 }
 
-/** Upstream answers "no such overload" for a text that is no address. */
+/** For a text that is no address, upstream answers that it found no overload. */
 function contained<T>(parsed: T | CelError, test: (value: T) => boolean): CelResult {
-  return parsed instanceof CelError ? parsed : test(parsed);
+  return parsed instanceof CelError ? NO_SUCH_OVERLOAD : test(parsed);
+}
+
+function isCanonical(text: string): CelResult {
+  const parsed = parseAddress(text);
+  return parsed instanceof CelError ? parsed : formatIp(parsed.address) === text;
 }
 
 function containsNetwork(outer: Cidr, inner: Cidr): boolean {
@@ -160,11 +165,7 @@ export const addresses: Library = {
     { name: "family", overloads: [member("ip_family", [IP], INT, ([value]) => BigInt(ip(value).family))] },
     {
       name: "ip.isCanonical",
-      overloads: [
-        overload("ip_is_canonical", [STRING], BOOL, ([text]) =>
-          contained(parseAddress(textOf(text)), ({ address }) => formatIp(address) === text),
-        ),
-      ],
+      overloads: [overload("ip_is_canonical", [STRING], BOOL, ([text]) => isCanonical(textOf(text)))],
     },
     ipTest("isUnspecified", "ip_is_unspecified", isUnspecified),
     ipTest("isLoopback", "ip_is_loopback", isLoopback),

@@ -1,6 +1,6 @@
 /**
- * The authorizer: expressions describe an access step by step and check it. The decision comes from whoever bound the variable, and is
- * made from memory, synchronously, like every decision of our authorizers.
+ * The authorizer: expressions describe an access step by step and check it. The decision comes from the caller that bound the variable, and
+ * is made from memory, synchronously, like every decision of our authorizers.
  */
 import type { AccessCheck, AccessCheckDecision, DecideAccess } from "../contract.ts";
 import { validateDnsLabel, validateDnsSubdomain } from "../../api/machinery/names.ts";
@@ -29,8 +29,9 @@ class CheckValue extends OpaqueValue {
     this.check = check;
   }
 
-  equals(other: OpaqueValue): boolean | CelError {
-    return other instanceof CheckValue ? other === this : new CelError("no such overload");
+  /** Not comparable, as upstream. */
+  equals(): CelError {
+    return new CelError("no such overload");
   }
 
   override get hasUnitEquality(): boolean {
@@ -51,8 +52,8 @@ class DecisionValue extends OpaqueValue {
     this.decision = decision;
   }
 
-  equals(other: OpaqueValue): boolean | CelError {
-    return other instanceof DecisionValue ? other === this : new CelError("no such overload");
+  equals(): CelError {
+    return new CelError("no such overload");
   }
 
   override get hasUnitEquality(): boolean {

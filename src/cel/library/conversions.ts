@@ -14,7 +14,7 @@ import {
   TIMESTAMP_OVERFLOW,
   timestampOfSeconds,
 } from "../values/time.ts";
-import { CelError, Duration, TypeValue, Uint, type CelResult, type CelValue, type Timestamp } from "../values/value.ts";
+import { CelError, TypeValue, Uint, type CelResult, type CelValue, type Duration, type Timestamp } from "../values/value.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
 import { BOOL, BYTES, DOUBLE, DURATION, DYN, INT, parameter, STRING, TIMESTAMP, typeOf, UINT, type CelType } from "../types/type.ts";
 import { overload, type Implementation, type Library, type LibraryFunction, type Overload } from "./library.ts";
@@ -106,6 +106,11 @@ function textToTimestamp(text: string): CelResult | undefined {
   return isTimestampInRange(timestamp) ? timestamp : TIMESTAMP_OVERFLOW;
 }
 
+function textToBytes(text: string): CelResult {
+  spend(text.length);
+  return encodeUtf8(text);
+}
+
 function bytesToText(bytes: Uint8Array): CelResult {
   spend(bytes.length);
   try {
@@ -122,7 +127,7 @@ const FUNCTIONS: readonly LibraryFunction[] = [
     call: ([value = null]) => new TypeValue(typeOfValue(value)),
   },
   conversion("bool", BOOL, ["bool_to_bool", BOOL, keep], ["string_to_bool", STRING, textToBool]),
-  conversion("bytes", BYTES, ["bytes_to_bytes", BYTES, keep], ["string_to_bytes", STRING, (text: string) => encodeUtf8(text)]),
+  conversion("bytes", BYTES, ["bytes_to_bytes", BYTES, keep], ["string_to_bytes", STRING, textToBytes]),
   conversion(
     "double",
     DOUBLE,
@@ -135,7 +140,8 @@ const FUNCTIONS: readonly LibraryFunction[] = [
     "duration",
     DURATION,
     ["duration_to_duration", DURATION, keep],
-    ["int64_to_duration", INT, (value: bigint) => new Duration(value)],
+    // Declared upstream, but without an implementation.
+    ["int64_to_duration", INT, () => undefined],
     ["string_to_duration", STRING, (text: string) => parseDurationText(text)],
   ),
   { name: "dyn", overloads: [overload("to_dyn", [A], DYN)], call: identity },

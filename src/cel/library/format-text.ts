@@ -19,6 +19,8 @@ export type ClauseKind = "s" | "d" | "f" | "e" | "b" | "x" | "X" | "o";
 const DEFAULT_PRECISION = 6;
 /** Digits after the point beyond which nothing but zeros follow; toFixed() takes no more. */
 const PRECISION_MAX = 100;
+/** Spaces that a width may add. */
+const WIDTH_MAX = 1_000;
 const CLAUSES = new Set<string>(["s", "d", "f", "e", "b", "x", "X", "o"]);
 
 /** Calls `clause` for each clause of a format, with the number of its argument; returns the text. Throws FormatError. */
@@ -140,6 +142,7 @@ function formatValue(kind: ClauseKind, precision: number | undefined, value: Cel
 
 function formatHex(value: CelValue, integer: bigint | undefined): string | undefined {
   if (integer !== undefined) return integer.toString(16);
+  if (typeof value === "string") spend(value.length);
   const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value;
   return bytes instanceof Uint8Array ? Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") : undefined;
 }
@@ -166,18 +169,33 @@ function fixed(value: number, precision = DEFAULT_PRECISION): string {
   return fraction === undefined ? grouped : `${grouped}.${fraction}`;
 }
 
-/** toFixed() switches to an exponent from 1e21 on. */
+/** toFixed() switches to an exponent from 1e21 on, and rounds ties away from zero, Go to the even digit. */
 function exactFixed(value: number, precision: number): string {
-  if (Math.abs(value) < 1e21) return value.toFixed(precision);
+  if (Math.abs(value) < 1e21) return isTie(value, precision) ? roundedToEven(value, precision) : value.toFixed(precision);
   return `${BigInt(value)}${precision === 0 ? "" : `.${"0".repeat(precision)}`}`;
 }
 
-function scientific(value: number, precision = DEFAULT_PRECISION): string {
+function isTie(value: number, precision: number): boolean {
+  if (precision >= PRECISION_MAX) return false;
+  const digits = value.toFixed(PRECISION_MAX).split(".")[1]?.slice(precision) ?? "";
+  return /^50*$/.test(digits);
+}
+
+function roundedToEven(value: number, precision: number): string {
+  const cut = value
+    .toFixed(PRECISION_MAX)
+    .slice(0, precision - PRECISION_MAX)
+    .replace(/\.$/, "");
+  return /[02468]$/.test(cut) ? cut : value.toFixed(precision);
+}
+
+/** Upstream takes the precision for a width. */
+function scientific(value: number, width = DEFAULT_PRECISION): string {
   const known = special(value);
   if (known !== undefined) return known;
-  const [mantissa = "", exponent = "0"] = value.toExponential(Math.min(precision, PRECISION_MAX)).split("e");
+  const [mantissa = "", exponent = "0"] = value.toExponential(DEFAULT_PRECISION).split("e");
   const digits = String(Math.abs(Number(exponent))).padStart(2, "0");
-  return `${mantissa}\u202f×\u202f10${superscript(`${Number(exponent) < 0 ? "-" : ""}${digits}`)}`;
+  return `${mantissa}×10${superscript(`${Number(exponent) < 0 ? "-" : ""}${digits}`)}`.padStart(Math.min(width, WIDTH_MAX));
 }
 
 const SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹";
@@ -190,6 +208,7 @@ function formatString(value: CelValue): string {
   if (value === null) return "null";
   switch (typeof value) {
     case "string":
+      spend(value.length >> 2);
       return value;
     case "bigint":
     case "boolean":
@@ -224,7 +243,10 @@ function decode(bytes: Uint8Array): string {
 function formatElement(value: CelResult | undefined): string {
   if (value instanceof CelError) throw new FormatError(value.message);
   if (value === undefined) return "null";
-  if (typeof value === "string") return JSON.stringify(value);
+  if (typeof value === "string") {
+    spend(value.length);
+    return JSON.stringify(value);
+  }
   if (typeof value === "number") return Number.isFinite(value) ? value.toFixed(DEFAULT_PRECISION) : `"${formatDouble(value)}"`;
   if (value instanceof Uint8Array) return `b${JSON.stringify(decode(value))}`;
   if (value instanceof Duration) return `duration("${formatDurationSeconds(value)}")`;

@@ -1,6 +1,6 @@
 /** Functions of lists: Kubernetes' own (sum, min, …), the extension of version 3 (sort, slice, …), and sets. */
 import { calculate } from "../values/arithmetic.ts";
-import { compare, equal, isComparable, listContains, NO_SUCH_OVERLOAD } from "../values/compare.ts";
+import { compare, ELEMENT_STEPS, equal, isComparable, listContains, NO_SUCH_OVERLOAD } from "../values/compare.ts";
 import { ArrayList, elementsOf } from "../values/containers.ts";
 import { typeNameOf } from "../values/describe.ts";
 import { spend } from "../values/meter.ts";
@@ -111,7 +111,7 @@ function slice(list: CelValue | undefined, from: bigint, to: bigint): CelResult 
 }
 
 function flatten(list: ListValue, depth: number, flat: CelValue[]): CelError | undefined {
-  spend(list.size);
+  spend(list.size * ELEMENT_STEPS);
   for (let index = 0; index < list.size; index++) {
     const element = list.at(index);
     if (element instanceof CelError) return element;
@@ -148,7 +148,7 @@ function sortBy(list: CelValue | undefined, keyList: CelValue | undefined): CelR
 const RANGE_MAX = 1_000_000;
 
 function range(size: bigint): CelResult {
-  spend(Number(size));
+  spend(Number(size) * ELEMENT_STEPS);
   if (size > RANGE_MAX) spend(Infinity);
   return new ArrayList(Array.from({ length: Math.max(0, Number(size)) }, (_, index) => BigInt(index)));
 }
@@ -158,7 +158,7 @@ function distinct(list: CelValue | undefined): CelResult {
   if (all instanceof CelError) return all;
   const unique: CelValue[] = [];
   for (const element of all) {
-    spend(unique.length);
+    spend(unique.length * ELEMENT_STEPS);
     if (!unique.some((other) => equal(element, other) === true)) unique.push(element);
   }
   return new ArrayList(unique);
@@ -205,7 +205,7 @@ function containsAll(list: CelValue | undefined, part: CelValue | undefined): Ce
   const parts = elements(part);
   if (parts instanceof CelError || !(list instanceof ListValue)) return NO_SUCH_OVERLOAD;
   for (const element of parts) {
-    spend(list.size);
+    spend(list.size * ELEMENT_STEPS);
     const found = listContains(list, element);
     if (found !== true) return found;
   }
@@ -216,7 +216,7 @@ function intersects(list: CelValue | undefined, other: CelValue | undefined): Ce
   const all = elements(list);
   if (all instanceof CelError || !(other instanceof ListValue)) return NO_SUCH_OVERLOAD;
   return all.some((element) => {
-    spend(other.size);
+    spend(other.size * ELEMENT_STEPS);
     return listContains(other, element) === true;
   });
 }

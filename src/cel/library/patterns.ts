@@ -10,7 +10,9 @@ import { CelError, type CelResult } from "../values/value.ts";
 import { BOOL, INT, listOf, STRING } from "../types/type.ts";
 import { member, overload, type Implementation, type Library } from "./library.ts";
 
-const METER = { spend };
+/** A transition of an automaton takes as long as scanning so many characters. */
+const TRANSITION_STEPS = 10;
+const METER = { spend: (steps: number) => spend(steps * TRANSITION_STEPS) };
 
 function readPattern(pattern: string): Program | CelError {
   const program = programOf(pattern, METER);
@@ -21,7 +23,6 @@ function illegal({ message }: CelError): CelError {
   return new CelError(`Illegal regex: ${message}`);
 }
 
-/** Steps are counted per character and state; ten of them take as long as one of the meter. */
 type Apply = (program: Program, text: string, limit: number) => CelResult;
 
 const APPLY: ReadonlyMap<string, Apply> = new Map<string, Apply>([

@@ -22,10 +22,13 @@ export const QUANTITY: CelType = objectOf("kubernetes.Quantity");
 class QuantityValue extends OpaqueValue {
   readonly type = QUANTITY;
   readonly quantity: Quantity;
+  /** Power of ten of upstream's representation as an int64; undefined: it has another one. Only non-negative ones count as integers. */
+  readonly scale: number | undefined;
 
-  constructor(quantity: Quantity) {
+  constructor(quantity: Quantity, scale: number | undefined) {
     super();
     this.quantity = quantity;
+    this.scale = scale;
   }
 
   equals(other: OpaqueValue): boolean | CelError {
@@ -43,7 +46,7 @@ class QuantityValue extends OpaqueValue {
 
 export function quantityValue(text: string): CelResult {
   try {
-    return new QuantityValue(parseQuantity(text));
+    return new QuantityValue(parseQuantity(text), scaleOf(text));
   } catch (error) {
     if (error instanceof QuantityError) return new CelError(error.message);
     throw error;
@@ -54,11 +57,38 @@ function of(value: CelValue | undefined): Quantity {
   return (value as QuantityValue).quantity;
 }
 
-/** The integer, if the quantity is one and fits int64. */
-function integerOf({ unscaled, exponent }: Quantity): bigint | undefined {
-  if (exponent < 0 && unscaled % 10n ** BigInt(-exponent) !== 0n) return undefined;
+const BINARY_EXPONENTS: ReadonlyMap<string, number> = new Map(
+  ["Ki", "Mi", "Gi", "Ti", "Pi", "Ei"].map((suffix, index) => [suffix, 10 * (index + 1)]),
+);
+const DECIMAL_EXPONENTS: ReadonlyMap<string, number> = new Map(
+  ["n", "u", "m", "", "k", "M", "G", "T", "P", "E"].map((suffix, index) => [suffix, 3 * index - 9]),
+);
+/** Digits that upstream computes with an int64, and fewer with a binary suffix. */
+const DIGITS_MAX = 18;
+const BINARY_DIGITS_MAX = 14;
+const SCALE_MIN = -9;
+
+/** The scale that upstream's parser chooses: "2.0" is 20 × 10^-1, which is not an integer to it. */
+function scaleOf(text: string): number | undefined {
+  const [, whole = "", fraction = "", suffix = ""] = /^[+-]?0*(\d*)(?:\.(\d*))?(.*)$/.exec(text) ?? [];
+  const binary = BINARY_EXPONENTS.get(suffix);
+  if (binary !== undefined) return fraction === "" && BINARY_DIGITS_MAX - whole.length - Math.trunc((binary * 3) / 10) >= 0 ? 0 : undefined;
+  const exponent = DECIMAL_EXPONENTS.get(suffix) ?? Number(suffix.slice(1));
+  const scale = exponent - fraction.length;
+  return whole.length + fraction.length <= DIGITS_MAX && scale >= SCALE_MIN ? scale : undefined;
+}
+
+/** The integer, if upstream counts the quantity as one. */
+function integerOf({ quantity: { unscaled, exponent }, scale }: QuantityValue): bigint | undefined {
+  if (scale === undefined || scale < 0) return undefined;
   const value = exponent < 0 ? unscaled / 10n ** BigInt(-exponent) : unscaled * 10n ** BigInt(exponent);
   return value < INT_MIN || value > INT_MAX ? undefined : value;
+}
+
+function combinedScale(a: QuantityValue, b: QuantityValue): number | undefined {
+  if (a.scale === undefined || b.scale === undefined) return undefined;
+  if (isZero(a.quantity)) return b.scale;
+  return isZero(b.quantity) ? a.scale : Math.min(a.scale, b.scale);
 }
 
 /** Go multiplies the unscaled number by a power of ten, which rounds. */
@@ -74,15 +104,13 @@ function compared(name: string, id: string, result: CelType, read: (order: numbe
 }
 
 function combined(name: string, id: string, combine: (a: Quantity, b: Quantity) => Quantity): LibraryFunction {
+  const both = (a: QuantityValue, b: QuantityValue): CelResult => new QuantityValue(combine(a.quantity, b.quantity), combinedScale(a, b));
   return {
     name,
     overloads: [
-      member(id, [QUANTITY, QUANTITY], QUANTITY, ([a, b]) => new QuantityValue(combine(of(a), of(b)))),
-      member(
-        `${id}_int`,
-        [QUANTITY, INT],
-        QUANTITY,
-        ([a, b]) => new QuantityValue(combine(of(a), quantityOf(b as bigint, "DecimalExponent"))),
+      member(id, [QUANTITY, QUANTITY], QUANTITY, ([a, b]) => both(a as QuantityValue, b as QuantityValue)),
+      member(`${id}_int`, [QUANTITY, INT], QUANTITY, ([a, b]) =>
+        both(a as QuantityValue, new QuantityValue(quantityOf(b as bigint, "DecimalExponent"), 0)),
       ),
     ],
   };
@@ -102,8 +130,14 @@ export const quantities: Library = {
     compared("isLessThan", "quantity_is_less_than", BOOL, (order) => order < 0),
     compared("compareTo", "quantity_compare_to", INT, (order) => BigInt(order)),
     { name: "asApproximateFloat", overloads: [member("quantity_get_float", [QUANTITY], DOUBLE, ([value]) => approximate(of(value)))] },
-    { name: "asInteger", overloads: [member("quantity_get_int", [QUANTITY], INT, ([value]) => integerOf(of(value)) ?? NO_INTEGER)] },
-    { name: "isInteger", overloads: [member("quantity_is_integer", [QUANTITY], BOOL, ([value]) => integerOf(of(value)) !== undefined)] },
+    {
+      name: "asInteger",
+      overloads: [member("quantity_get_int", [QUANTITY], INT, ([value]) => integerOf(value as QuantityValue) ?? NO_INTEGER)],
+    },
+    {
+      name: "isInteger",
+      overloads: [member("quantity_is_integer", [QUANTITY], BOOL, ([value]) => integerOf(value as QuantityValue) !== undefined)],
+    },
     combined("add", "quantity_add", addQuantities),
     combined("sub", "quantity_sub", subtractQuantities),
   ],

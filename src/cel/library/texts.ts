@@ -25,6 +25,13 @@ function position(value: CelValue | undefined): number {
   return Number(value);
 }
 
+/** JavaScript's search skips at most so many characters at a time, so a long part may be compared at every such place. */
+const SEARCH_SKIP_MAX = 250;
+
+function spendSearch(value: string, part: string): void {
+  spend((value.length >> 3) + Math.floor((value.length * part.length) / SEARCH_SKIP_MAX));
+}
+
 const charAt: Implementation = ([value, index]) => {
   const all = characters(value);
   const at = position(index);
@@ -37,6 +44,7 @@ const indexOf: Implementation = ([value, part, offset = 0n]) => {
   const at = position(offset);
   if (at < 0) return outOfRange(offset as bigint);
   if (at >= all.length) return -1n;
+  spendSearch(textOf(value), textOf(part));
   const skipped = all.slice(0, at).join("").length;
   const found = textOf(value).indexOf(textOf(part), skipped);
   return found < 0 ? -1n : BigInt(codePoints(textOf(value).slice(0, found)));
@@ -49,12 +57,14 @@ const lastIndexOf: Implementation = ([value, part, offset]) => {
   const at = offset === undefined ? all.length - 1 : position(offset);
   if (at < 0) return outOfRange(BigInt(at));
   if (at >= all.length) return -1n;
+  spendSearch(textOf(value), textOf(part));
   const found = textOf(value).lastIndexOf(textOf(part), all.slice(0, at).join("").length);
   return found < 0 ? -1n : BigInt(codePoints(textOf(value).slice(0, found)));
 };
 
 const replace: Implementation = ([value, old, replacement, limit = -1n]) => {
   const max = position(limit);
+  spendSearch(textOf(value), textOf(old));
   const pieces = old === "" ? ["", ...characters(value), ""] : textOf(value).split(textOf(old));
   const count = max < 0 ? pieces.length - 1 : Math.min(max, pieces.length - 1);
   spend(textOf(value).length + count * textOf(replacement).length);
@@ -66,6 +76,7 @@ const replace: Implementation = ([value, old, replacement, limit = -1n]) => {
 const split: Implementation = ([value, separator, limit = -1n]) => {
   const max = position(limit);
   if (max === 0) return new ArrayList([]);
+  spendSearch(textOf(value), textOf(separator));
   const pieces = separator === "" ? characters(value) : textOf(value).split(textOf(separator));
   spend(textOf(value).length);
   if (max < 0 || pieces.length <= max) return new ArrayList(pieces);
@@ -100,6 +111,7 @@ function join(list: ListValue, separator: string): CelResult {
   const elements = elementsOf(list);
   if (elements instanceof CelError) return elements;
   const wrong = elements.find((element) => typeof element !== "string");
+  spend(elements.reduce<number>((sum, element) => sum + textOf(element).length + separator.length, 0) >> 2);
   return wrong === undefined ? elements.map(textOf).join(separator) : new CelError(`join: invalid input: ${describe(wrong)}`);
 }
 
@@ -116,6 +128,7 @@ const QUOTED: Readonly<Record<string, string>> = {
 };
 
 function quote(value: string): string {
+  spend(value.length);
   // oxlint-disable-next-line no-control-regex
   return `"${value.replaceAll(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => QUOTED[character] ?? character)}"`;
 }
@@ -128,7 +141,7 @@ function asciiCase(value: string, pattern: RegExp, convert: (letters: string) =>
 function predicate(name: string, id: string, test: (value: string, part: string) => boolean): LibraryFunction {
   const call: Implementation = ([value, part]) => {
     if (typeof value !== "string" || typeof part !== "string") return new CelError("no such overload");
-    spend((value.length + part.length) >> 3);
+    spendSearch(value, part);
     return test(value, part);
   };
   return { name, overloads: [member(id, [STRING, STRING], BOOL)], call };

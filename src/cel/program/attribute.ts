@@ -43,7 +43,13 @@ export function addQualifier(attribute: Attribute, qualifier: Qualifier): void {
 /** The value of an access path as an expression of its own. */
 export function evaluateAttribute(attribute: Attribute, { testOnly = false } = {}): Evaluate {
   const resolve = resolver(attribute);
-  if (attribute.is === "choice" || testOnly) return resolve;
+  if (testOnly) {
+    return (frame) => {
+      const value = resolve(frame);
+      return value instanceof Optional ? value.value !== undefined : value;
+    };
+  }
+  if (attribute.is === "choice") return resolve;
   return (frame) => {
     const value = resolve(frame);
     frame.charge(1);

@@ -1,11 +1,11 @@
 /** Calls of library functions: which implementation, what it costs, and what errors in arguments do. */
-import { callCost } from "../cost/runtime.ts";
+import { callCost, UNIT_COST, type CallCost } from "../cost/runtime.ts";
 import type { CallContext, Implementation, LibraryFunction, Overload } from "../library/library.ts";
 import { isDyn, type CelType } from "../types/type.ts";
 import { typeNameOf } from "../values/describe.ts";
 import { spend } from "../values/meter.ts";
 import { CelError, ListValue, MapValue, type CelResult, type CelValue } from "../values/value.ts";
-import type { Evaluate } from "./frame.ts";
+import type { Evaluate, Frame } from "./frame.ts";
 
 const CONTEXT: CallContext = { spend };
 
@@ -22,34 +22,63 @@ export interface CallPlan {
 export function evaluateCall(plan: CallPlan): Evaluate {
   const { definition, overloads, args } = plan;
   const cost = callCost(definition.name, overloads.length === 1 ? (overloads[0] ?? "") : "");
-  if (definition.nonStrict !== undefined) {
-    const call = definition.nonStrict;
-    return (frame) => {
-      const values = args.map((argument) => argument(frame));
-      const result = call(values);
-      frame.charge(cost(values, result));
-      return result;
-    };
-  }
+  if (definition.nonStrict !== undefined) return nonStrictCall(definition.nonStrict, args, cost);
   const call = plan.implementation ?? dispatch(plan);
+  const [first, second] = args;
   // Upstream stops at the first error of three or more arguments, and of those with a compiled pattern; of two it evaluates both.
   const stopsEarly = args.length > 2 || plan.implementation !== undefined || definition.name === "format";
+  if (stopsEarly || first === undefined) return manyArguments(call, args, cost);
+  return second === undefined ? oneArgument(call, first, cost) : twoArguments(call, first, second, cost);
+}
+
+/** Most calls cost 1, whatever the arguments. */
+function charge(frame: Frame, cost: CallCost, values: readonly CelResult[], result: CelResult): void {
+  frame.charge(cost === UNIT_COST ? 1 : cost(values, result));
+}
+
+function nonStrictCall(call: (args: readonly CelResult[]) => CelResult, args: readonly Evaluate[], cost: CallCost): Evaluate {
+  return (frame) => {
+    const values = args.map((argument) => argument(frame));
+    const result = call(values);
+    charge(frame, cost, values, result);
+    return result;
+  };
+}
+
+function oneArgument(call: Implementation, argument: Evaluate, cost: CallCost): Evaluate {
+  return (frame) => {
+    const value = argument(frame);
+    const values = [value];
+    const result = value instanceof CelError ? value : call(values as CelValue[], CONTEXT);
+    charge(frame, cost, values, result);
+    return result;
+  };
+}
+
+function twoArguments(call: Implementation, first: Evaluate, second: Evaluate, cost: CallCost): Evaluate {
+  return (frame) => {
+    const left = first(frame);
+    const right = second(frame);
+    const values = [left, right];
+    const problem = left instanceof CelError ? left : right;
+    const result = problem instanceof CelError ? problem : call(values as CelValue[], CONTEXT);
+    charge(frame, cost, values, result);
+    return result;
+  };
+}
+
+function manyArguments(call: Implementation, args: readonly Evaluate[], cost: CallCost): Evaluate {
   return (frame) => {
     const values: CelResult[] = [];
-    let problem: CelError | undefined;
     for (const argument of args) {
       const value = argument(frame);
       values.push(value);
       if (!(value instanceof CelError)) continue;
-      problem ??= value;
-      if (stopsEarly) break;
-    }
-    if (problem !== undefined) {
-      if (values.length === args.length) frame.charge(cost(values, problem));
-      return problem;
+      if (values.length === args.length) charge(frame, cost, values, value);
+      return value;
     }
     const result = call(values as CelValue[], CONTEXT);
-    frame.charge(cost(values, result));
+    charge(frame, cost, values, result);
     return result;
   };
 }

@@ -1,6 +1,6 @@
 /** Loops, which macros expand to. The accumulator is computed when first read; an empty list or map grows in place. */
 import { GrowingList, GrowingMap } from "../values/containers.ts";
-import { typeNameOf } from "../values/describe.ts";
+import { goTypeOf } from "../values/describe.ts";
 import { CelError, ListValue, MapValue, type CelResult, type CelValue } from "../values/value.ts";
 import type { Evaluate, Frame } from "./frame.ts";
 
@@ -51,8 +51,8 @@ function iterate(frame: Frame, loop: Loop, over: CelValue): CelError | undefined
     iterateMap(frame, loop, over);
     return undefined;
   }
-  if (loop.variable2Slot !== undefined) return new CelError(`unsupported comprehension range type: ${typeNameOf(over)}`);
-  return new CelError(`got '${typeNameOf(over)}', expected iterable type`);
+  if (loop.variable2Slot !== undefined) return new CelError(`unsupported comprehension range type: ${goTypeOf(over)}`);
+  return new CelError(`got '${goTypeOf(over)}', expected iterable type`);
 }
 
 function iterateList(frame: Frame, loop: Loop, list: ListValue): void {

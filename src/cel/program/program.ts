@@ -17,9 +17,6 @@ export interface ProgramOptions {
   readonly plan: Plan;
 }
 
-/** How many evaluations are on the stack: a lazily bound variable evaluates an expression inside another. */
-let nesting = 0;
-
 export function createProgram({ source, outputType, estimatedCost, references, plan }: ProgramOptions): Program {
   let estimate: CostEstimate | undefined;
   return {
@@ -35,9 +32,8 @@ export function createProgram({ source, outputType, estimatedCost, references, p
 
 function evaluate(plan: Plan, bindings: Bindings, { costLimit = PER_CALL_LIMIT, isInterrupted }: EvaluationOptions): Evaluation {
   const frame = new Frame({ bindings, costLimit, isInterrupted, slots: plan.slots });
-  const isNested = nesting++ > 0;
   try {
-    const value = metered(isNested, () => plan.evaluate(frame));
+    const value = metered(() => plan.evaluate(frame));
     const { cost } = frame;
     return value instanceof CelError ? { ok: false, reason: "error", error: value, cost } : { ok: true, value, cost };
   } catch (error) {
@@ -45,7 +41,5 @@ function evaluate(plan: Plan, bindings: Bindings, { costLimit = PER_CALL_LIMIT, 
     if (error instanceof CostExceeded || error instanceof OutOfSteps) return { ok: false, reason: "cost", error: COST_EXCEEDED, cost };
     if (error instanceof Interrupted) return { ok: false, reason: "interrupted", error: INTERRUPTED, cost };
     throw error;
-  } finally {
-    nesting--;
   }
 }

@@ -21,7 +21,7 @@ export class TooLarge extends Error {
 }
 
 /** Several nodes per character of the longest text. Copies that macros make could be exponentially many; upstream has no such limit. */
-const NODES_MAX = 300_000;
+const NODES_MAX = 100_000;
 
 /** The accumulator of macros; no user can write the name. */
 export const ACCUMULATOR = "@result";

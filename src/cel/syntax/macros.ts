@@ -28,7 +28,6 @@ const MACROS: Readonly<Record<string, Expand>> = {
   "exists/3": (factory, call) => quantified(factory, call, "exists"),
   "exists_one/2": (factory, call) => quantified(factory, call, "existsOne"),
   "exists_one/3": (factory, call) => quantified(factory, call, "existsOne"),
-  "existsOne/2": (factory, call) => quantified(factory, call, "existsOne"),
   "existsOne/3": (factory, call) => quantified(factory, call, "existsOne"),
   "map/2": mapped,
   "map/3": mapped,

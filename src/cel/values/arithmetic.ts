@@ -1,6 +1,7 @@
 /** Arithmetic with the ranges of int64 and uint64: what exceeds them is an error, never wrapped. */
 import { INT_MAX, INT_MIN, UINT_MAX } from "../syntax/literals.ts";
 import { NO_SUCH_OVERLOAD } from "./compare.ts";
+import { spend } from "./meter.ts";
 import { durationOf, timestampOf } from "./time.ts";
 import { CelError, Duration, ListValue, Timestamp, Uint, type CelResult, type CelValue } from "./value.ts";
 
@@ -70,9 +71,14 @@ function unsupported(operator: Operator, a: CelValue): CelError {
 }
 
 function add(a: CelValue, b: CelValue): CelResult {
-  if (typeof a === "string" && typeof b === "string") return a + b;
+  if (typeof a === "string" && typeof b === "string") {
+    // A quarter: joining is fast, but the text could double without end.
+    spend((a.length + b.length) >> 2);
+    return a + b;
+  }
   if (a instanceof ListValue && b instanceof ListValue) return a.concat(b);
   if (a instanceof Uint8Array && b instanceof Uint8Array) {
+    spend(a.length + b.length);
     const joined = new Uint8Array(a.length + b.length);
     joined.set(a);
     joined.set(b, a.length);

@@ -16,10 +16,12 @@ import {
 } from "./value.ts";
 import { isSameType } from "../types/type.ts";
 
+/** Steps of comparing two elements, beside what their own comparison takes. */
+export const ELEMENT_STEPS = 10;
 export const NO_SUCH_OVERLOAD = new CelError("no such overload");
 const NAN_ORDER = new CelError("NaN values cannot be ordered");
 
-/** A number of any type as JavaScript can compare it: bigint and number compare exactly. */
+/** A number of any type. */
 export function numberOf(value: CelValue): bigint | number | undefined {
   if (typeof value === "bigint" || typeof value === "number") return value;
   return value instanceof Uint ? value.value : undefined;
@@ -43,8 +45,8 @@ export function equal(a: CelValue, b: CelValue): boolean | CelError {
 
 function sameNumber(a: bigint | number, b: CelValue): boolean {
   const other = numberOf(b);
-  // eslint-disable-next-line eqeqeq -- 1n == 1 is meant.
-  return other !== undefined && a == other;
+  if (other === undefined) return false;
+  return typeof a === typeof other ? a === other : Number(a) === Number(other);
 }
 
 function equalObjects(a: Exclude<CelValue, null | boolean | string | bigint | number>, b: CelValue): boolean | CelError {
@@ -67,7 +69,7 @@ function equalLists(a: ListValue, b: ListValue): boolean | CelError {
   if (a.size !== b.size) return false;
   const own = a.equalTo(b);
   if (own !== undefined) return own;
-  spend(a.size);
+  spend(a.size * ELEMENT_STEPS);
   for (let index = 0; index < a.size; index++) {
     const left = a.at(index);
     const right = b.at(index);
@@ -81,7 +83,7 @@ function equalLists(a: ListValue, b: ListValue): boolean | CelError {
 
 function equalMaps(a: MapValue, b: MapValue): boolean | CelError {
   if (a.size !== b.size) return false;
-  spend(a.size);
+  spend(a.size * ELEMENT_STEPS);
   for (const key of a.keys()) {
     const left = a.find(key);
     const right = b.find(key);
@@ -116,14 +118,18 @@ export function isComparable(value: CelValue): boolean {
   );
 }
 
-/** Negative, 0 or positive. */
+function order(left: bigint | number, right: bigint | number): number {
+  return left < right ? -1 : left > right ? 1 : 0;
+}
+
+/** Negative, 0 or positive. Integers compare with doubles as doubles. */
 export function compare(a: CelValue, b: CelValue): number | CelError {
   const left = numberOf(a);
   if (left !== undefined) {
     const right = numberOf(b);
     if (right === undefined) return NO_SUCH_OVERLOAD;
     if (Number.isNaN(left) || Number.isNaN(right)) return NAN_ORDER;
-    return left < right ? -1 : left > right ? 1 : 0;
+    return typeof left === typeof right ? order(left, right) : order(Number(left), Number(right));
   }
   if (typeof a === "string") return typeof b === "string" ? compareText(a, b) : NO_SUCH_OVERLOAD;
   if (typeof a === "boolean") return typeof b === "boolean" ? Number(a) - Number(b) : NO_SUCH_OVERLOAD;

@@ -1,5 +1,5 @@
 /** Lists and maps that expressions create. */
-import { NO_SUCH_OVERLOAD, numberOf } from "./compare.ts";
+import { ELEMENT_STEPS, NO_SUCH_OVERLOAD, numberOf } from "./compare.ts";
 import { describe } from "./describe.ts";
 import { spend } from "./meter.ts";
 import { CelError, ListValue, MapValue, type CelResult, type CelValue } from "./value.ts";
@@ -52,7 +52,7 @@ export class ConcatList extends ListValue {
 
   /** Iterative: chains of concatenations may be deep. */
   #flatten(): CelResult[] {
-    spend(this.size);
+    spend(this.size * ELEMENT_STEPS);
     const flat: CelResult[] = [];
     const pending: ListValue[] = [this];
     for (let list = pending.pop(); list !== undefined; list = pending.pop()) {

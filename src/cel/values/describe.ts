@@ -72,3 +72,18 @@ export function describe(value: CelValue): string {
       return typeNameOf(value);
   }
 }
+
+const GO_TYPES: ReadonlyMap<string, string> = new Map([
+  ["google.protobuf.Duration", "types.Duration"],
+  ["google.protobuf.Timestamp", "types.Timestamp"],
+  ["null_type", "types.Null"],
+  ["type", "*types.Type"],
+  ["optional_type", "*types.Optional"],
+  ...["bool", "bytes", "double", "int", "string", "uint"].map((name) => [name, `types.${name[0]?.toUpperCase()}${name.slice(1)}`] as const),
+]);
+
+/** The name of upstream's Go type, which some messages have. */
+export function goTypeOf(value: CelValue): string {
+  const name = typeNameOf(value);
+  return GO_TYPES.get(name) ?? name;
+}

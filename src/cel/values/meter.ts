@@ -19,8 +19,15 @@ export function spend(steps: number): void {
   if (left < 0) throw new OutOfSteps("Cannot continue the evaluation: it takes too many steps");
 }
 
-/** Runs an evaluation with its own steps; a nested one has what is left. */
-export function metered<T>(isNested: boolean, run: () => T): T {
-  if (!isNested) left = STEPS_MAX;
-  return run();
+let nesting = 0;
+
+/** Runs a compilation or an evaluation with its own steps; one inside another has what is left. */
+export function metered<T>(run: () => T): T {
+  if (nesting === 0) left = STEPS_MAX;
+  nesting++;
+  try {
+    return run();
+  } finally {
+    nesting--;
+  }
 }

@@ -3,6 +3,7 @@ import { formatDuration, parseDuration } from "../../api/machinery/duration.ts";
 import { INT_MAX, INT_MIN } from "../syntax/literals.ts";
 import { CelError, Duration, Timestamp } from "./value.ts";
 import { formatFixed } from "./text.ts";
+import { findTimeZone } from "./time-zones.ts";
 
 const SECOND = 1_000_000_000n;
 const MILLISECOND = 1_000_000n;
@@ -159,26 +160,7 @@ function zoneOffsetSeconds(zone: string, seconds: bigint): bigint | CelError {
 }
 
 function namedOffsetSeconds(zone: string, seconds: bigint): bigint | CelError {
-  try {
-    const format = new Intl.DateTimeFormat("en-US", {
-      timeZone: zone,
-      hourCycle: "h23",
-      year: "numeric",
-      month: "numeric",
-      day: "numeric",
-      hour: "numeric",
-      minute: "numeric",
-      second: "numeric",
-      era: "short",
-    });
-    const parts = new Map(format.formatToParts(new Date(Number(seconds) * 1000)).map(({ type, value }) => [type, value]));
-    const read = (name: Intl.DateTimeFormatPartTypes): number => Number(parts.get(name));
-    const year = parts.get("era") === "BC" ? 1 - read("year") : read("year");
-    const local = new Date(0);
-    local.setUTCFullYear(year, read("month") - 1, read("day"));
-    local.setUTCHours(read("hour"), read("minute"), read("second"));
-    return BigInt(local.getTime() / 1000) - seconds;
-  } catch {
-    return new CelError(`unknown time zone ${zone}`);
-  }
+  const found = findTimeZone(zone);
+  if (found === undefined) return new CelError(`unknown time zone ${zone}`);
+  return BigInt(Math.round(found.offsetMsAt(Number(seconds) * 1000) / 1000));
 }

@@ -17,8 +17,10 @@ import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
+import { provideTimeZones } from "../../cel/values/time-zones.ts";
 import { realClock } from "../../host/real-clock.ts";
 import { realRandom } from "../../host/real-random.ts";
+import { machineTimeZone } from "../../host/time-zones.ts";
 import { startCompaction } from "../../store/compaction.ts";
 import { startExpiry } from "../../store/expiry.ts";
 import type { Store } from "../../store/store.ts";
@@ -150,6 +152,8 @@ interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "
 /** The API server on an open store. */
 function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
   const { identity, moreMetrics, moreDocuments, connector, webhookTransport, remoteConnector: remote } = settings;
+  // Expressions name time zones: timestamp.getHours("Europe/Berlin").
+  provideTimeZones(machineTimeZone);
   return startApiServer({
     store,
     resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),

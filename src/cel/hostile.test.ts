@@ -1,0 +1,80 @@
+import { equal, match } from "node:assert/strict";
+import { describe, test } from "node:test";
+import { compile } from "./compile.ts";
+import { createEnvironment } from "./environment.ts";
+import { DYN } from "./types/type.ts";
+import { dynValue } from "./values/json.ts";
+
+const LONG = "a".repeat(3_000_000);
+const environment = createEnvironment({ variables: { text: DYN, list: DYN } });
+const bindings = { text: dynValue(LONG), list: dynValue(Array.from({ length: 10_000 }, (_, index) => index)) };
+
+/** Nested macros: each doubles the work, the syntax or the type of the one before. */
+function nested(levels: number, start: string, wrap: (inner: string) => string): string {
+  let expression = start;
+  for (let level = 0; level < levels; level++) expression = wrap(expression);
+  return expression;
+}
+
+const EXCEEDED = "operation cancelled: actual cost limit exceeded";
+
+describe("evaluations that would take long end by their cost or their steps", () => {
+  const expressions: Readonly<Record<string, string>> = {
+    "nested loops": nested(6, "true", (inner) => `list.all(i, ${inner})`),
+    "the size of a long string, again and again": "list.all(i, list.all(j, size(text) > 0))",
+    "a long string compared with itself": "list.all(i, text + 'b' != text + 'c')",
+    "strings that double": nested(30, "text", (inner) => `[${inner}].map(s, s + s)[0]`),
+    "lists that double": `${nested(40, "list", (inner) => `[${inner}].map(l, l + l)[0]`)}.all(i, i >= 0)`,
+    "a pattern that backtracking engines choke on": "list.all(i, text.matches('(a+)+$'))",
+    "a large pattern on a long text": "text.matches('(x?){900}(y?){900}z')",
+    "a search that compares much at every place": "text.indexOf('b' + text.substring(0, 1500000)) < 0",
+    "many matches": "list.all(i, text.findAll('a*?b?').size() > 0)",
+    "a range of billions": "lists.range(9000000000).size() > 0",
+    "a sorted long list": "lists.range(100000).map(i, -i).sort().size() > 0",
+    "distinct elements": "lists.range(100000).distinct().size() > 0",
+    "nested lists that are equal": "[list].map(a, [a, a]).map(b, [b, b]).map(c, list.all(i, c == c)).size() > 0",
+    "a flattened list": `${nested(8, "list", (inner) => `[${inner}, ${inner}].flatten()`)}.size() > 0`,
+  };
+  for (const [name, expression] of Object.entries(expressions)) {
+    test(name, () => {
+      const compilation = compile(environment, expression);
+      if (!compilation.ok) throw new Error(compilation.message);
+
+      const evaluation = compilation.program.evaluate(bindings);
+
+      equal(evaluation.ok ? "ended" : evaluation.error.message, EXCEEDED);
+    });
+  }
+});
+
+describe("expressions that would take long to compile are refused", () => {
+  const expressions: Readonly<Record<string, readonly [string, RegExp]>> = {
+    "too long": [`"${"x".repeat(100_001)}"`, /expression code point size exceeds limit: size: 100003, limit 100000/],
+    "deep parentheses": ["(".repeat(10_000) + "1" + ")".repeat(10_000), /expression recursion limit exceeded: 250/],
+    "a long chain of selections": [`text${".a".repeat(10_000)}`, /max recursion depth exceeded/],
+    "a long chain of sums": [`1${" + 1".repeat(10_000)}`, /max recursion depth exceeded/],
+    "copies that macros make": [nested(40, "optional.of(1)", (inner) => `${inner}.optMap(v, v)`), /expression node count exceeds limit/],
+    "types that double": [nested(60, "[1]", (inner) => `${inner}.map(v, {v: v})`), /type of expression exceeds limit/],
+    "unbalanced brackets": ["[".repeat(249), /mismatched input '<EOF>'/],
+    "a pattern that is too large": ["text.matches('(((x{1000}){1000}){1000})')", /invalid matches argument/],
+  };
+  for (const [name, [expression, message]] of Object.entries(expressions)) {
+    test(name, () => {
+      const compilation = compile(environment, expression);
+
+      match(compilation.ok ? "compiled" : compilation.message, message);
+    });
+  }
+});
+
+test("long chains of logical operators are balanced, so they are accepted", () => {
+  const compilation = compile(environment, Array.from({ length: 5_000 }, () => "true").join(" && "));
+
+  equal(compilation.ok, true);
+});
+
+test("many empty lists in one literal are checked in little time", () => {
+  const compilation = compile(environment, `[${Array.from({ length: 5_000 }, () => "[]").join(",")}].size()`);
+
+  equal(compilation.ok, true);
+});
