@@ -6,18 +6,18 @@ import { deepEqual, equal } from "node:assert/strict";
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, test } from "node:test";
-import { packageDirectory } from "../testing/package-directory.ts";
-import { machineTimeZone } from "../host/time-zones.ts";
-import { compile } from "./compile.ts";
-import type { Bindings, CelSchema } from "./contract.ts";
-import { createEnvironment, type Environment } from "./environment.ts";
-import { AUTHORIZER, authorizerValue } from "./library/authorizer.ts";
-import { declareSchema } from "./schema/declare.ts";
-import { show } from "./testing/show.ts";
-import { DYN, typeText } from "./types/type.ts";
-import { dynValue } from "./values/json.ts";
-import { schemaValue } from "./values/schema-value.ts";
-import { provideTimeZones } from "./values/time-zones.ts";
+import { packageDirectory } from "../../src/testing/package-directory.ts";
+import { machineTimeZone } from "../../src/host/time-zones.ts";
+import { compile } from "../../src/cel/compile.ts";
+import type { Bindings, CelSchema } from "../../src/cel/contract.ts";
+import { createEnvironment, type Environment } from "../../src/cel/environment.ts";
+import { AUTHORIZER, authorizerValue } from "../../src/cel/library/authorizer.ts";
+import { declareSchema } from "../../src/cel/schema/declare.ts";
+import { show } from "../../src/cel/testing/show.ts";
+import { DYN, typeText } from "../../src/cel/types/type.ts";
+import { dynValue } from "../../src/cel/values/json.ts";
+import { schemaValue } from "../../src/cel/values/schema-value.ts";
+import { provideTimeZones } from "../../src/cel/values/time-zones.ts";
 
 interface Row {
   readonly expr: string;
@@ -45,7 +45,7 @@ const TABLES = ["language", "schema", "syntax", "patch"];
 provideTimeZones(machineTimeZone);
 
 function readTable(name: string): Table {
-  const directory = join(packageDirectory(import.meta.dirname), "src/cel/testing");
+  const directory = join(packageDirectory(import.meta.dirname), "test/cel");
   return JSON.parse(readFileSync(join(directory, `${name}.table.json`), "utf8")) as Table;
 }
 
