@@ -9,6 +9,7 @@ import { joinPath } from "../host/files/files.ts";
 import { admissionConfig, admissionFlags, admissionProblems } from "./admission-flags.ts";
 import type { FlagSet, FlagValues, Parsed } from "../cli/framework/flags.ts";
 import { kubeletConfig, kubeletFlags, kubeletProblems, preferredAddressTypes, type KubeletAccess } from "./kubelet-access.ts";
+import { proxyClientConfig, proxyClientFlags, proxyClientProblems, type ProxyClientConfig } from "./proxy-client.ts";
 import { DEFAULT_IDENTITY_CONFIG, identityConfig, identityFlags, identityProblems, type IdentityConfig } from "./identity-config.ts";
 import type { StoreConfig } from "./store-config.ts";
 
@@ -31,7 +32,7 @@ export interface ServingConfig {
   readonly streamsPerConnectionMax: number;
 }
 
-export interface ApiServerOptions {
+export interface ApiServerOptions extends ProxyClientConfig {
   readonly serving: ServingConfig;
   readonly api: ApiServerConfig;
   /** Retention time of Events. */
@@ -118,6 +119,7 @@ export const apiServerFlags = {
     expects: (range) => (parsePortRange(range) === undefined ? "a port range such as 30000-32767" : undefined),
   },
   ...kubeletFlags,
+  ...proxyClientFlags,
   "request-timeout": durationFlag("1m0s", "Timeout of requests that do not set one themselves; does not apply to watches."),
   "min-request-timeout": {
     type: "number",
@@ -166,6 +168,7 @@ export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig
     ...fileProblems(values),
     ...rangeProblems(values),
     ...kubeletProblems(values),
+    ...proxyClientProblems(values),
     ...identityProblems(values),
     ...admissionProblems(values),
   ];
@@ -181,6 +184,7 @@ export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig 
     identity: identityConfig(values),
     kubelets: kubeletConfig(values),
     ...(values["admission-control-config-file"] === undefined ? {} : { admissionConfigFile: values["admission-control-config-file"] }),
+    ...proxyClientConfig(values),
   };
 }
 

@@ -12,6 +12,7 @@ interface GivenPair {
 
 export const SERVING_FLAGS: GivenPair = { certificate: "--tls-cert-file", key: "--tls-private-key-file" };
 export const KUBELET_CLIENT_FLAGS: GivenPair = { certificate: "--kubelet-client-certificate", key: "--kubelet-client-key" };
+export const PROXY_CLIENT_FLAGS: GivenPair = { certificate: "--proxy-client-cert-file", key: "--proxy-client-key-file" };
 export const SIGNING_FLAGS: GivenPair = { certificate: "--cluster-signing-cert-file", key: "--cluster-signing-key-file" };
 
 export function readServingFiles(files: GivenPair): Promise<CertificateWithKey> {
@@ -20,6 +21,10 @@ export function readServingFiles(files: GivenPair): Promise<CertificateWithKey> 
 
 export function readKubeletClientFiles(files: GivenPair): Promise<CertificateWithKey> {
   return readPair(files, KUBELET_CLIENT_FLAGS);
+}
+
+export function readProxyClientFiles(files: GivenPair): Promise<CertificateWithKey> {
+  return readPair(files, PROXY_CLIENT_FLAGS);
 }
 
 export async function readSigningFiles(files: GivenPair): Promise<{ readonly certificate: string; readonly signer: Signer }> {

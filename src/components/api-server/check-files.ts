@@ -7,6 +7,8 @@ import { openWebhookCredentials, readAdmissionConfigFile } from "./webhook-crede
 import { readEtcdFile } from "../store/open-store.ts";
 import {
   KUBELET_CLIENT_FLAGS,
+  PROXY_CLIENT_FLAGS,
+  readProxyClientFiles,
   readAuthorities,
   readKubeletClientFiles,
   readServingFiles,
@@ -27,11 +29,13 @@ export async function checkApiServerFiles(options: ApiServerOptions): Promise<vo
 export function clusterFileChecks(values: StoreFlagValues & ApiServerFlagValues): readonly FileCheck[] {
   const { "tls-cert-file": certificate, "tls-private-key-file": key } = values;
   const { "kubelet-client-certificate": clientCertificate, "kubelet-client-key": clientKey } = values;
+  const { "proxy-client-cert-file": proxyCertificate, "proxy-client-key-file": proxyKey } = values;
   return [
     ...apiServerLooks(apiServerConfig(values, undefined)),
     // Files that require another flag are in no configuration.
     ...pairFileChecks({ certificate, key }, SERVING_FLAGS, readServingFiles),
     ...pairFileChecks({ certificate: clientCertificate, key: clientKey }, KUBELET_CLIENT_FLAGS, readKubeletClientFiles),
+    ...pairFileChecks({ certificate: proxyCertificate, key: proxyKey }, PROXY_CLIENT_FLAGS, readProxyClientFiles),
     ...fileCheck(values["oidc-ca-file"], (path) => readAuthorities(path, "--oidc-ca-file")),
     ...Object.entries(etcdFiles(values)).flatMap(([name, named]) =>
       fileCheck(named, (path) => readEtcdFile(name as keyof ReturnType<typeof etcdFiles>, path)),
@@ -39,12 +43,13 @@ export function clusterFileChecks(values: StoreFlagValues & ApiServerFlagValues)
   ];
 }
 
-function apiServerLooks({ serving, identity, kubelets, admissionConfigFile }: ApiServerOptions): readonly FileCheck[] {
+function apiServerLooks({ serving, identity, kubelets, admissionConfigFile, proxyClientFiles }: ApiServerOptions): readonly FileCheck[] {
   const { requestHeader, serviceAccount, oidc } = identity;
   const { certificateFiles: clientFiles } = kubelets;
   return [
     ...(serving.certificateFiles === undefined ? [] : pairFileChecks(serving.certificateFiles, SERVING_FLAGS, readServingFiles)),
     ...(clientFiles === undefined ? [] : pairFileChecks(clientFiles, KUBELET_CLIENT_FLAGS, readKubeletClientFiles)),
+    ...(proxyClientFiles === undefined ? [] : pairFileChecks(proxyClientFiles, PROXY_CLIENT_FLAGS, readProxyClientFiles)),
     ...fileCheck(kubelets.authorityFile, (path) => readAuthorities(path, "--kubelet-certificate-authority")),
     ...fileCheck(admissionConfigFile, async (path) => {
       await openWebhookCredentials((await readAdmissionConfigFile(path)).webhookKubeconfigFile);

@@ -28,6 +28,7 @@ import { startApiServerPart, tokenSignerOf, type ApiServerPart } from "./secure-
 import type { ApiServerOptions } from "../../config/api-server-config.ts";
 import { readClientAuthorities, readIdentity } from "./identity.ts";
 import { KubeletTls } from "./kubelet-tls.ts";
+import { readProxyClientFiles } from "../../config/certificate-files.ts";
 import { checkApiServerFiles } from "./check-files.ts";
 import { readAdmission } from "./webhook-credentials.ts";
 import { openStore } from "../store/open-store.ts";
@@ -82,7 +83,9 @@ export async function startApiServerOn(
   const kubeletTls = await clock.external(KubeletTls.open(apiServer.kubelets));
   const network = networkConnector({ kubeletTls: () => kubeletTls.show(part.pki) });
   const connector = connectorOver?.(network) ?? network;
-  const remote = remoteConnector({ proxyCertificate: () => part.pki.pair("front-proxy-client") });
+  const { proxyClientFiles } = apiServer;
+  const proxyClient = proxyClientFiles === undefined ? undefined : await clock.external(readProxyClientFiles(proxyClientFiles));
+  const remote = remoteConnector({ proxyCertificate: () => proxyClient ?? part.pki.pair("front-proxy-client") });
   const admission = await clock.external(readAdmission(apiServer));
   const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: admission.credentials }));
   const part = await startApiServerPart(apiServer, {
