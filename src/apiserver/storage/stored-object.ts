@@ -85,8 +85,8 @@ export class SharedObject implements StoredObject {
 
   /** The value of a key in the store: an object of this process, or bytes. */
   static of(family: ObjectFamily, { key, value, revision }: Pick<Entry, "key" | "value" | "revision">): SharedObject {
-    // A definition may have been replaced since: then its family is another one, too.
-    if (value.memo instanceof SharedObject && value.memo.#family === family) {
+    // A definition may have been replaced since: then its family is another one, too. Objects of built-in kinds are the same for all servers.
+    if (value.memo instanceof SharedObject && (family.complete === undefined || value.memo.#family === family)) {
       value.memo.arriveAt(revision);
       return value.memo;
     }
