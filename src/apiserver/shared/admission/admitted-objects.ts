@@ -63,11 +63,11 @@ function withKind(object: KubeObject, kind: GroupVersionKind): KubeObject {
 function scaleOf({ read }: ScaleSubresource, object: KubeObject): KubeObject {
   const { specReplicas, statusReplicas, selector } = read(object);
   const { name, namespace, uid, resourceVersion, creationTimestamp } = object.metadata;
-  const metadata = { name, namespace, uid, resourceVersion, creationTimestamp };
+  const optional = { namespace, uid, resourceVersion, creationTimestamp };
   return {
     kind: "Scale",
     apiVersion: "autoscaling/v1",
-    metadata: Object.fromEntries(Object.entries(metadata).filter(([, value]) => value !== undefined)) as KubeObject["metadata"],
+    metadata: { name, ...Object.fromEntries(Object.entries(optional).filter(([, value]) => value !== undefined)) },
     spec: specReplicas === 0 ? {} : { replicas: specReplicas },
     status: { replicas: statusReplicas, ...(selector === "" ? {} : { selector }) },
   } as KubeObject;
