@@ -40,9 +40,12 @@ export async function createDefinition(started: Pick<StartedServer, "call">, opt
   await settled(started);
 }
 
+/** More than the longest chain of writes that a change causes. */
+const SETTLING_REQUESTS = 40;
+
 /** The server's own writes that follow a change are done. They need no time, only requests that take their turns. */
 export async function settled(started: Pick<StartedServer, "call">): Promise<void> {
-  for (let request = 0; request < 10; request++) await started.call("GET", CRDS);
+  for (let request = 0; request < SETTLING_REQUESTS; request++) await started.call("GET", CRDS);
 }
 
 export function cronTab(name: string, spec: JsonObject): JsonObject {

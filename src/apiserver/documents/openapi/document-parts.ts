@@ -2,7 +2,8 @@
 import { BUILT_IN_TYPES, JSON_TYPE, streamTypes, YAML_TYPE } from "../../../api/machinery/codec/media-type.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { KUBERNETES_VERSION } from "../../shared/kubernetes-version.ts";
-import { reference, type Dialect } from "./type-schemas.ts";
+import type { Dialect } from "./own-type.ts";
+import { reference } from "./type-schemas.ts";
 import type { ApiPath, Operation } from "./api-path.ts";
 
 /** The title is upstream's, since tools look for it; the version is that of the API. */

@@ -2,7 +2,8 @@ import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { objectType } from "./published-types.ts";
-import { reference, type Dialect } from "./type-schemas.ts";
+import type { Dialect } from "./own-type.ts";
+import { reference } from "./type-schemas.ts";
 
 const KIND = { group: "example.com", version: "v1", kind: "Foo" };
 const META = new Set(["apiVersion", "kind", "metadata"]);

@@ -2,10 +2,9 @@
  * OpenAPI definitions of types that bring their own schema (custom resources): the schema, with kind, apiVersion and metadata as every
  * object has them. Version 2 can express less, so it publishes less, by upstream's rules: clients would otherwise refuse valid objects.
  */
-import type { Descriptions } from "../../../api/descriptions.ts";
 import { isObject, type GroupVersionKind, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import type { PublishedType } from "../../../api/machinery/resource.ts";
-import type { Dialect } from "./type-schemas.ts";
+import type { DefinitionTarget, OwnType } from "./own-type.ts";
 
 const META = "io.k8s.apimachinery.pkg.apis.meta.v1";
 const KINDS = "x-kubernetes-group-version-kind";
@@ -16,19 +15,6 @@ const CONVENTIONS = "https://git.k8s.io/community/contributors/devel/sig-archite
 /** Upstream's descriptions, which `kubectl explain` shows for every kind. */
 const OBJECT_METADATA = `Standard object's metadata. More info: ${CONVENTIONS}#metadata`;
 const LIST_METADATA = `Standard list metadata. More info: ${CONVENTIONS}#types-kinds`;
-
-/** A type of a document that is not derived from a schema of the API. */
-export interface OwnType {
-  define(target: DefinitionTarget): JsonObject;
-  /** The referenced types. */
-  readonly references: readonly string[];
-}
-
-export interface DefinitionTarget {
-  readonly dialect: Dialect;
-  readonly descriptions: Descriptions;
-  reference(name: string): JsonObject;
-}
 
 export function objectType(kind: GroupVersionKind, published: PublishedType): OwnType {
   return {

@@ -4,7 +4,8 @@ import type { PublishedType } from "../../../api/machinery/resource.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import { discoveryPath, groupTitle, listTypeOf, META_TYPES, pathsOf, readingPath } from "./operations.ts";
-import { listType, objectType, type OwnType } from "./published-types.ts";
+import type { OwnType } from "./own-type.ts";
+import { listType, objectType } from "./published-types.ts";
 import type { ApiPath } from "./api-path.ts";
 
 /** Source of a document. */

@@ -6,10 +6,8 @@
 import type { Descriptions } from "../../../api/descriptions.ts";
 import type { GroupVersionKind, JsonObject, Json } from "../../../api/machinery/object.ts";
 import type { Field, ObjectSchema, Schema, SchemaSet } from "../../../api/machinery/schema.ts";
-import type { OwnType } from "./published-types.ts";
+import type { Dialect, OwnType } from "./own-type.ts";
 import type { NamedParameter } from "./query-parameters.ts";
-
-export type Dialect = "v2" | "v3";
 
 /** Named types without fields, and their format. */
 const NAMED_FORMS: Readonly<Record<string, Readonly<Record<Dialect, JsonObject>>>> = {

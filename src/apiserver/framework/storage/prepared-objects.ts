@@ -30,11 +30,11 @@ export function prepareObjects(
     else others.add(known);
   }
   const own = missing.length === 0 ? undefined : convertAll(conversion, served, missing, 0);
-  if (own !== undefined) others.add(remembered(served, missing, own));
+  if (own !== undefined) others.add(recorded(served, missing, own));
   return others.size === 0 ? undefined : Promise.all(others).then(() => undefined);
 }
 
-function remembered(served: ServedVersion, objects: readonly StoredObject[], converting: Promise<void>): Promise<void> {
+function recorded(served: ServedVersion, objects: readonly StoredObject[], converting: Promise<void>): Promise<void> {
   for (const object of objects) {
     const versions = inProgress.get(object) ?? new Map<ServedVersion, Promise<void>>();
     inProgress.set(object, versions.set(served, converting));
