@@ -12,6 +12,7 @@ import { controllerJobs } from "./controllers/jobs.ts";
 import { controllerSets } from "./controllers/sets.ts";
 import { extensionCel } from "./extension/cel.ts";
 import { customResources } from "./extension/custom-resources.ts";
+import { extensionAdmission } from "./extension/admission.ts";
 import { gate } from "./gate/gate.ts";
 import { networkApp } from "./network/app.ts";
 import { networkDns } from "./network/dns.ts";
@@ -36,6 +37,7 @@ export const all: readonly Benchmark[] = [
   apiserverGrowth,
   customResources,
   gate,
+  extensionAdmission,
   controllers,
   controllerJobs,
   controllerSets,

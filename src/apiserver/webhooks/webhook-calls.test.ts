@@ -27,7 +27,9 @@ function objectsOf({ services, slices }: { services?: Record<string, JsonObject>
   Objects,
   "get" | "list"
 > {
-  const known = services ?? { hook: { spec: { ports: [{ name: "https", port: 443, targetPort: 8443 }], ipFamilies: ["IPv4"] } } };
+  const known: Readonly<Record<string, JsonObject>> = services ?? {
+    hook: { spec: { ports: [{ name: "https", port: 443, targetPort: 8443 }], ipFamilies: ["IPv4"] } },
+  };
   const all = slices ?? [slice("hook-1", { ports: PORTS, endpoints: [{ addresses: ["10.0.0.7"], conditions: READY }] })];
   return {
     get: <T>(_kind: unknown, { name }: { readonly name: string }) => Promise.resolve(known[name] as T),
