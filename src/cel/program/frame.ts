@@ -29,7 +29,8 @@ export class Frame {
   readonly #bindings: Bindings;
   readonly #costLimit: number;
   readonly #isInterrupted: (() => boolean) | undefined;
-  readonly #computed = new Map<string, CelResult>();
+  /** Values of lazily bound variables; most evaluations have none. */
+  #computed: Map<string, CelResult> | undefined;
   #iterations = 0;
   #cost = 0;
 
@@ -37,7 +38,7 @@ export class Frame {
     this.#bindings = bindings;
     this.#costLimit = costLimit;
     this.#isInterrupted = isInterrupted;
-    this.slots = Array.from({ length: slots });
+    this.slots = slots === 0 ? [] : Array.from({ length: slots });
   }
 
   get cost(): number {
@@ -53,6 +54,7 @@ export class Frame {
     if (!Object.hasOwn(this.#bindings, name)) return new CelError(`no such attribute(s): ${name}`);
     const binding = this.#bindings[name];
     if (typeof binding !== "function") return binding ?? null;
+    this.#computed ??= new Map();
     const known = this.#computed.get(name);
     if (known !== undefined) return known;
     const value = binding();
