@@ -1,5 +1,6 @@
 import { equal, match } from "node:assert/strict";
-import { spawnSync } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
+import { once } from "node:events";
 import {
   copyFileSync,
   cpSync,
@@ -14,7 +15,18 @@ import {
   writeFileSync,
 } from "node:fs";
 import { join } from "node:path";
+import { createInterface } from "node:readline";
 import { after, before, describe, test } from "node:test";
+import type { KubeObject } from "../src/api/machinery/object.ts";
+import { silentLogger } from "../src/base/logger.ts";
+import type { Client, ResourceKind } from "../src/client/client.ts";
+import { httpsTransport } from "../src/client/https/https-transport.ts";
+import { loadKubeconfig } from "../src/client/kubeconfig/load-kubeconfig.ts";
+import { createClient } from "../src/client/rest-client.ts";
+import { readWhole } from "../src/host/files/files.ts";
+import { realClock } from "../src/host/real-clock.ts";
+import { becomes } from "../src/testing/becomes.ts";
+import { K8tsMachine } from "../src/testing/servers/k8ts-program.ts";
 import type { StoreConfig } from "../src/config/store-config.ts";
 import { startEtcd } from "../src/testing/servers/etcd-server.ts";
 import { needs, toolPath } from "../src/testing/needs.ts";
@@ -29,6 +41,20 @@ function run(command: string, args: readonly string[], cwd: string): string {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8", env });
   equal(status, 0, `${command} ${args.join(" ")}:\n${stdout}${stderr}`);
   return stdout;
+}
+
+/** The kind of examples/database-operator. */
+const DATABASES: ResourceKind = {
+  ...{ kind: "Database", plural: "databases", scope: "Namespaced" },
+  storage: { group: "example.k8ts.dev", version: "v1" },
+};
+
+/** A client with the kubeconfig of a running cluster. Closed with the test. */
+async function outsideClient(path: string, context: { after(end: () => Promise<void>): void }): Promise<Client> {
+  const config = await loadKubeconfig({ environment: {}, readFile: readWhole, homeDirectory: "/", path });
+  const transport = httpsTransport(config, { clock: realClock, log: silentLogger, userAgent: "a-test" });
+  context.after(async () => transport[Symbol.asyncDispose]());
+  return createClient(transport);
 }
 
 /** Documents whose TypeScript is type-checked, and run if it is a test. */
@@ -201,6 +227,40 @@ describe("the packed package, used by a consumer", () => {
     copyExample("operator", "operator");
     checkProject("operator");
     match(run(process.execPath, ["out/operator.js", "rbac"], join(consumer, "operator")), /"kind": "ClusterRole"/);
+  });
+
+  test("suffices for the example with custom resources and webhooks: its tests pass in one process with the cluster", () => {
+    copyExample("database-operator", "database-operator");
+    checkProject("database-operator");
+  });
+
+  test("the example with custom resources and webhooks runs as a program beside `k8ts up`", async (context) => {
+    const machine = await K8tsMachine.make(context);
+    await machine.start(["up", "--in-memory", "--simulated-nodes", "1", "--listen", "127.0.0.1:0"]);
+    const client = await outsideClient(machine.kubeconfig, context);
+    const environment = { ...process.env, KUBECONFIG: machine.kubeconfig };
+    const operator = spawn(process.execPath, ["out/operator.js"], { cwd: join(consumer, "database-operator"), env: environment });
+    context.after(() => operator.kill());
+    const acting = createInterface({ input: operator.stderr });
+    for await (const line of acting) if (line.includes("Acting")) break;
+    const old: ResourceKind = { ...DATABASES, storage: { group: "example.k8ts.dev", version: "v1alpha1" } };
+
+    const metadata = { namespace: "default", name: "orders" };
+    await client.create(old, {
+      apiVersion: "example.k8ts.dev/v1alpha1",
+      kind: "Database",
+      metadata,
+      spec: { engine: "postgres:18", size: "1Gi" },
+    } as KubeObject);
+
+    const isReady = async () => /"type":"Ready","status":"True"/.test(JSON.stringify(await client.get(DATABASES, metadata)));
+    await becomes(isReady, true);
+    await client.delete(old, metadata);
+    const isDeleted = async () => (await client.list(DATABASES)).items.length === 0;
+    await becomes(isDeleted, true);
+    operator.kill("SIGTERM");
+    const [code] = (await once(operator, "exit")) as [number];
+    equal(code, 0);
   });
 
   test("suffices for the code in the documents: it compiles, and its tests pass", () => {

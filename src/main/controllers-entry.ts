@@ -22,3 +22,10 @@ export { claim, type ClaimOptions } from "../controllers/shared/adoption.ts";
 export { labelSelectorFromObject, type LabelSelector, type LabelSelectorObject } from "../api/machinery/selectors/label-selector.ts";
 export { startOperator, type Operator, type OperatorOptions } from "../components/leader-election/operator.ts";
 export type { Election } from "../components/leader-election/leader-elected.ts";
+export { startWebhookServer, type WebhookServer, type WebhookServerOptions } from "../components/webhook-server/start-webhook-server.ts";
+export type {
+  AdmissionCall,
+  AdmissionDecision,
+  AdmissionHandler,
+  ConversionHandler,
+} from "../components/webhook-server/webhook-reviews.ts";
