@@ -238,8 +238,23 @@ const selections: readonly Selection[] = [
   { title: "for subresources only", webhook: { rules: [rule({ resources: ["configmaps/*"] })] }, isCalled: true },
   { title: "for another subresource", webhook: { rules: [rule({ resources: ["configmaps/status"] })] }, isCalled: false },
   { title: "for cluster-scoped objects", webhook: { rules: [rule({ scope: "Cluster" })] }, isCalled: false },
+  {
+    title: "with a true match condition",
+    webhook: { matchConditions: [condition("object.data.a == '1' && request.name == 'm'")] },
+    isCalled: true,
+  },
+  { title: "with a false match condition", webhook: { matchConditions: [condition("object.data.a == '2'")] }, isCalled: false },
+  {
+    title: "with a match condition that fails and is ignored",
+    webhook: { matchConditions: [condition("object.data.b == '2'")], failurePolicy: "Ignore" },
+    isCalled: false,
+  },
   { title: "for updates", webhook: { rules: [rule({ operations: ["UPDATE"] })] }, isCalled: false },
 ];
+
+function condition(expression: string): JsonObject {
+  return { name: "condition", expression };
+}
 
 function rule(more: JsonObject): JsonObject {
   return { apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"], operations: ["CREATE"], ...more };
@@ -256,6 +271,23 @@ for (const { title, webhook, isCalled } of selections) {
     equal(world.webhooks.reviews.length, isCalled ? 1 : 0);
   });
 }
+
+test("a match condition that fails denies the request, and one that does not compile is refused", async () => {
+  await using world = await given({ "/a": () => allowed() });
+  await world.configure("a", webhookAt("a", { matchConditions: [condition("object.data.b == '2'")] }));
+
+  const { code, body } = await world.call("POST", MAPS, map("m"));
+
+  const why = "expression 'object.data.b == '2'' resulted in error: no such key: b";
+  deepEqual([code, body.message], [403, `configmaps "m" is forbidden: ${why}`]);
+  const wrong = { metadata: { name: "w" }, webhooks: [webhookAt("w", { matchConditions: [condition("object.data")] })] };
+  const refused = await world.call("POST", CONFIGURATIONS, wrong);
+  equal(refused.code, 422);
+  match(
+    refused.body.message,
+    /webhooks\[0\]\.matchConditions\[0\]\.expression: Invalid value: "object\.data": must evaluate to bool but got dyn/,
+  );
+});
 
 test("a rule for another version of a resource matches with matchPolicy Equivalent, and the webhook gets that version", async () => {
   await using world = await given({ "/a": () => allowed() });
