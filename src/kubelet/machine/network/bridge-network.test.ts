@@ -3,7 +3,7 @@ import { describe, test } from "node:test";
 import { parseMounts } from "../../../host/kernel/mount-table.ts";
 import { parseRoutes } from "../../../host/network/network-links.ts";
 import { apiServerRule } from "./api-server-access.ts";
-import { bridgeName, claimedRanges, pluginRules, rulesOf, servicesChain } from "./bridge-network.ts";
+import { bridgeName, claimedRanges, pluginRules, rulesOf, servicesChain, unusedHostPortRules } from "./bridge-network.ts";
 import { cniConfiguration, cniFileName } from "./cni-configuration.ts";
 import { deletionOf, wordsOf } from "./rule-arguments.ts";
 
@@ -180,4 +180,22 @@ test("a dual-stack network has a range, a default route and rules per family, th
       "filter -A INPUT -d fd00:10:1:2::1/128 ! -i k8-x -m addrtype ! --src-type LOCAL -m comment --comment k8ts:k8-x -j DROP",
     ],
   );
+});
+
+test("the chains of hostPorts that all networks share are removed with the last Pod that uses them", () => {
+  const jumps = [
+    "-A PREROUTING -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT",
+    "-A OUTPUT -m addrtype --dst-type LOCAL -j CNI-HOSTPORT-DNAT",
+    '-A POSTROUTING -m comment --comment "CNI portfwd requiring masquerade" -j CNI-HOSTPORT-MASQ',
+  ];
+  const rules = [
+    "-A CNI-HOSTPORT-MASQ -m mark --mark 0x2000/0x2000 -j MASQUERADE",
+    "-A CNI-HOSTPORT-SETMARK -j MARK --set-xmark 0x2000/0x2000",
+  ];
+  const chains = ["-N CNI-HOSTPORT-DNAT", "-N CNI-HOSTPORT-MASQ", "-N CNI-HOSTPORT-SETMARK"];
+  const foreign = ["-P PREROUTING ACCEPT", "-N FOREIGN", "-A PREROUTING -j FOREIGN"];
+  const used = "-A CNI-HOSTPORT-DNAT -p tcp -m multiport --dports 80 -j CNI-DN-0123456789abcdef01234";
+  deepEqual(unusedHostPortRules([...foreign, ...chains, ...jumps, ...rules]), [...jumps, ...rules, ...chains]);
+  deepEqual(unusedHostPortRules([...foreign, ...chains, ...jumps, ...rules, used]), []);
+  deepEqual(unusedHostPortRules(foreign), []);
 });

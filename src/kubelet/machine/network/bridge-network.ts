@@ -172,6 +172,28 @@ export function pluginRules(listed: readonly string[], network: string): readonl
 /** Chains of one Pod. "CNI-HOSTPORT-…" are shared. */
 const CNI_CHAIN = / -j (CNI-(?:DN-)?[0-9a-f]{16,})/;
 
+/**
+ * Rules of the chains that the portmap plugin shares between all networks of the machine, if no Pod uses them: its jumps to them, their
+ * rules, the chains. The plugin creates them again on demand. Empty while any network has a hostPort.
+ */
+export function unusedHostPortRules(listed: readonly string[]): readonly string[] {
+  const chains = listed.filter((rule) => rule.startsWith(`-N ${HOST_PORT_PREFIX}`));
+  const isShared = (rule: string): boolean => chains.some((chain) => rule.startsWith(`-A ${chain.slice("-N ".length)} `));
+  if (listed.some((rule) => isShared(rule) && CNI_CHAIN.test(rule))) return [];
+  const jumps = listed.filter((rule) => rule.startsWith("-A ") && !isShared(rule) && HOST_PORT_JUMP.test(rule));
+  return [...jumps, ...listed.filter(isShared), ...chains];
+}
+
+const HOST_PORT_PREFIX = "CNI-HOSTPORT-";
+const HOST_PORT_JUMP = new RegExp(` -j ${HOST_PORT_PREFIX}[A-Z]+$`);
+
+/** A Pod of another network may begin to use them meanwhile: what cannot be removed stays. */
+async function removeUnusedHostPortRules(): Promise<void> {
+  for (const family of FAMILIES)
+    for (const rule of unusedHostPortRules(await listRules(family, "nat")))
+      await xtables(family, "-t", "nat", ...deletionOf(rule)).catch(() => undefined);
+}
+
 /** A missing rule is ignored. */
 async function deleteRule({ family, table, rule }: PresentRule): Promise<void> {
   await xtables(family, "-t", table, ...deletionOf(rule)).catch(async (error: unknown) => {
@@ -199,6 +221,7 @@ export async function removeNetwork(
 ): Promise<void> {
   const { links, rules } = await networkLeftovers(network.bridge);
   for (const rule of rules) await deleteRule(rule);
+  await removeUnusedHostPortRules();
   // The bridge is first in the list and deleted last: nothing can attach to a missing bridge.
   for (const link of links.toReversed()) await deleteLink(link);
   await removeTree(network.addressDirectory);
