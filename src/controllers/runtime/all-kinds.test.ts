@@ -29,6 +29,7 @@ function widgets(): Resource {
   });
 }
 
+/** Not served: it only triggers discovery. */
 function definition(plural: string): Draft<CustomResourceDefinition> {
   return {
     apiVersion: "apiextensions.k8s.io/v1",
@@ -38,7 +39,7 @@ function definition(plural: string): Draft<CustomResourceDefinition> {
       group: "example.com",
       scope: "Namespaced",
       names: { plural, kind: plural },
-      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+      versions: [{ name: "v1", served: false, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
     },
   };
 }

@@ -103,8 +103,7 @@ export function withGroup(answer: JsonObject, group: string, preferred: string |
 
 /** A new one triggers discovery in controllers of all kinds. */
 export function anApiService(version: string) {
-  const service = { namespace: "default", name: "a" };
-  const spec = { group: "example.com", version, groupPriorityMinimum: 100, versionPriority: 100, service };
+  const spec = { group: "example.com", version, groupPriorityMinimum: 100, versionPriority: 100 };
   return { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: `${version}.example.com` }, spec } as const;
 }
 
