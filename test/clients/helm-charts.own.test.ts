@@ -143,7 +143,7 @@ const PLANS: readonly Plan[] = [
   },
   {
     chart: "operator",
-    upgrade: "--set logLevel=4,rbac.aggregate=false",
+    upgrade: "--set logLevel=4,rbac.aggregate=false,firstBackup.keep=14",
     notes: /^Backups can be asked for in shop and blog\.$/m,
     installed: {
       "ClusterRole/life-operator-manager": { rules: [{ apiGroups: ["storage.example.org"] }, {}, { verbs: ["*"] }] },
@@ -151,11 +151,14 @@ const PLANS: readonly Plan[] = [
       "ClusterRoleBinding/life-operator-manager": { subjects: [{ kind: "ServiceAccount", name: "life-operator", namespace: "operator" }] },
       "RoleBinding/life-operator-leader": { roleRef: { kind: "Role", name: "life-operator-leader" } },
       "Lease/life-operator": { spec: { leaseDurationSeconds: 15 } },
+      // Of the kind in crds/, with the default of its schema.
+      "Backup/life-operator-first": { spec: { volume: "data", keep: 7 } },
       "Deployment/life-operator": container({
         args: ["--leader-elect", "--v=2", "--namespaces=shop,blog", "--metrics-bind-address=:8443"],
       }),
     },
     upgraded: {
+      "Backup/life-operator-first": { spec: { volume: "data", keep: 14 } },
       "ClusterRole/life-operator-view": undefined,
       "Deployment/life-operator": container({
         args: ["--leader-elect", "--v=4", "--namespaces=shop,blog", "--metrics-bind-address=:8443"],
@@ -164,6 +167,7 @@ const PLANS: readonly Plan[] = [
     // Helm never deletes what is in crds/, since that would delete all objects of the kind.
     stays: async (kubectl) => {
       equal(await kubectl("get crd backups.storage.example.org -o jsonpath={.spec.names.listKind}"), "BackupList");
+      equal(await kubectl("get backups --all-namespaces -o name"), "");
       await kubectl("delete crd backups.storage.example.org");
     },
   },

@@ -54,7 +54,9 @@ export class Kinds {
 
   /** Returns the stored object; undefined if it does not exist. */
   async find({ apiVersion, kind, metadata }: Named, namespace: string): Promise<Named | undefined> {
-    const known = this.#kinds.find((other) => other.apiVersion === apiVersion && other.kind === kind);
+    const isOf = (other: Kind): boolean => other.apiVersion === apiVersion && other.kind === kind;
+    // A chart may bring kinds of its own.
+    const known = this.#kinds.find(isOf) ?? (await kindsOf(this.#server, apiVersion)).find(isOf);
     if (known === undefined) throw new Error(`Cannot find ${kind}/${metadata.name}: ${apiVersion} has no such kind`);
     const { code, body } = await this.#server.ask("GET", `${pathOf(known, namespace)}/${metadata.name}`);
     return code === 404 ? undefined : (JSON.parse(body) as Named);
