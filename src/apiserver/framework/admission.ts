@@ -47,7 +47,7 @@ export interface Reinvocation {
   /** True in the second round. */
   readonly isSecondRound: boolean;
   /** Requires a second round; has no effect during it. */
-  require(): void;
+  invokeAgain(): void;
   /** State of plugins between the two rounds, by plugin name. */
   readonly state: Map<string, unknown>;
 }

@@ -5,20 +5,19 @@ import { createServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import type { TLSSocket } from "node:tls";
 import { test } from "node:test";
-import { parsePemCertificates, type Certificate } from "../../api/machinery/x509/certificate.ts";
+import { PURPOSE } from "../../api/machinery/x509/extensions.ts";
 import { realClock } from "../../host/real-clock.ts";
-import { machineMaker } from "../../pki/certificate-issuer.ts";
-import { makeAuthority, makeLeaf, type CertificateWithKey } from "../../pki/certificates.ts";
+import { testAuthority } from "../../testing/fixtures/certificates.ts";
 import type { WebhookPost } from "../framework/webhook-caller.ts";
 import { networkWebhookTransport, type NetworkWebhookTransport, type WebhookCredentials } from "./webhook-transport.ts";
 
-const key = machineMaker.newKey();
-const authority = makeAuthority("webhooks", key, machineMaker, Date.now());
-const signing = { certificate: parsePemCertificates(authority.certificate)[0] as Certificate, signer: key.signer };
+const authority = testAuthority("webhooks");
 
 function leaf(purpose: "server" | "client", ...names: readonly string[]): CertificateWithKey {
-  return makeLeaf({ subject: { commonName: purpose, organizations: [] }, purpose, names }, signing, machineMaker, Date.now());
+  return authority.sign(purpose, { extendedKeyUsages: [PURPOSE[purpose]], alternativeNames: { dnsNames: names, ipAddresses: [] } });
 }
+
+type CertificateWithKey = ReturnType<ReturnType<typeof testAuthority>["sign"]>;
 
 const SERVER_NAME = "hook.shop.svc";
 const serving = leaf("server", SERVER_NAME);
@@ -125,7 +124,7 @@ for (const { title, certificate, change, message } of [
   {
     title: "of an unknown CA",
     certificate: serving,
-    change: { authorities: makeAuthority("other", machineMaker.newKey(), machineMaker, Date.now()).certificate },
+    change: { authorities: testAuthority("other").certificate },
     message: `${REFUSED} certificate signed by unknown authority`,
   },
 ] as const) {

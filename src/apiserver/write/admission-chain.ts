@@ -69,7 +69,7 @@ class Rounds implements Reinvocation {
   isRequired = false;
   readonly state = new Map<string, unknown>();
 
-  require(): void {
+  invokeAgain(): void {
     this.isRequired = true;
   }
 }

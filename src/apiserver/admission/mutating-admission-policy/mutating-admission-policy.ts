@@ -83,7 +83,7 @@ async function mutate(
     if (changed !== undefined) {
       current = { ...current, object: await objectBack(current, target, changed) };
       rounds.requireAll();
-      request.reinvocation?.require();
+      request.reinvocation?.invokeAgain();
     }
     if (policy.spec.reinvocationPolicy === "IfNeeded") rounds.called(id);
   }

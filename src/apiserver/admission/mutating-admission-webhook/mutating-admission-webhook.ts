@@ -55,7 +55,7 @@ async function mutate(
     if (changed !== undefined) {
       current = { ...current, object: changed };
       rounds.requireAll();
-      request.reinvocation?.require();
+      request.reinvocation?.invokeAgain();
     }
     if ((match.hook.webhook as MutatingWebhook).reinvocationPolicy === "IfNeeded") rounds.called(match.hook.id);
   }
