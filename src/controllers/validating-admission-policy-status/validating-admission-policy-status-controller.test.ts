@@ -1,8 +1,12 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
+import { validatingAdmissionPolicies } from "../../api/admissionregistration.k8s.io/v1/validating-admission-policy.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
+import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
+import { rounds } from "../../testing/rounds.ts";
 import { startControlledServer, type ControlledServer } from "../../testing/servers/controlled-server.ts";
 import { resourcesOf } from "./checked-types.ts";
+import { validatingAdmissionPolicyStatusController } from "./validating-admission-policy-status-controller.ts";
 
 const POLICIES = "/apis/admissionregistration.k8s.io/v1/validatingadmissionpolicies";
 const DEPLOYMENTS = { apiGroups: ["apps"], apiVersions: ["v1"], resources: ["deployments"], operations: ["CREATE"] };
@@ -61,4 +65,27 @@ test("rules with wildcards and subresources are not checked", () => {
     { group: "apps", version: "v1", plural: "deployments" },
     { group: "apps", version: "v1", plural: "statefulsets" },
   ]);
+});
+
+test("after a crash at any step the warnings are those of the policy's last generation", () => {
+  const policyOf = (expression: string) => ({
+    apiVersion: "admissionregistration.k8s.io/v1" as const,
+    kind: "ValidatingAdmissionPolicy" as const,
+    metadata: { name: "p" },
+    spec: { matchConstraints: { resourceRules: [DEPLOYMENTS] }, validations: [{ expression }] },
+  });
+  return everyStepMayBeTheLast(
+    {
+      objects: [policyOf("object.spec.replicas > '1'")],
+      controllers: () => [validatingAdmissionPolicyStatusController],
+      restMs: 20_000,
+      steps: [
+        async ({ client }) => {
+          const { spec } = policyOf("object.spec.replicas > 1");
+          await client.patch(validatingAdmissionPolicies, { name: "p" }, { type: "merge", value: { spec } });
+        },
+      ],
+    },
+    { disturbedRuns: rounds({ quick: 2, full: 20 }) },
+  );
 });
