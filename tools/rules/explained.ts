@@ -206,11 +206,6 @@ export const explanations: readonly Explanation[] = [
     why: "Every rolling strategy has steps by default.",
   },
   {
-    kind: "StatefulSet",
-    rule: /^FieldValueInvalid rollingUpdate\.maxUnavailable: /,
-    why: "The feature MaxUnavailableStatefulSet is off by default, and the field is dropped.",
-  },
-  {
     kind: "DaemonSet",
     rule: /^FieldValueInvalid spec\.templateGeneration: /,
     why: "Before validation the number becomes at least 1 on create; on update it is the previous one, incremented with a new template.",

@@ -25,6 +25,11 @@ function textOf(step: Step): string {
 
 const PARALLEL: SetFacts = { podManagementPolicy: "Parallel" };
 const ON_DELETE: SetFacts = { updateStrategy: { type: "OnDelete" } };
+const atATime = (maxUnavailable: number | string, partition = 0): SetFacts => ({
+  replicas: 5,
+  updateStrategy: { type: "RollingUpdate", rollingUpdate: { partition, maxUnavailable } },
+});
+const allOld = [0, 1, 2, 3, 4].map((ordinal) => aMember(ordinal, old));
 const ready = (...ordinals: readonly number[]) => ordinals.map((ordinal) => aMember(ordinal));
 
 const CASES: readonly (readonly [title: string, facts: SetFacts, pods: readonly Pod[], plan: readonly string[]])[] = [
@@ -124,6 +129,29 @@ const CASES: readonly (readonly [title: string, facts: SetFacts, pods: readonly 
     { ...PARALLEL, replicas: 1 },
     [aMember(0, old), aMember(1, old)],
     ["delete web-1 (scale-down)", "then", "delete web-0 (update)"],
+  ],
+
+  ["maxUnavailable Pods are updated at a time", atATime(2), allOld, ["delete web-4 (update)", "delete web-3 (update)"]],
+  ["a percentage of maxUnavailable is rounded down", atATime("59%"), allOld, ["delete web-4 (update)", "delete web-3 (update)"]],
+  ["a percentage of less than one Pod is one Pod", atATime("1%"), allOld, ["delete web-4 (update)"]],
+  ["maxUnavailable leaves Pods below the partition", atATime(3, 4), allOld, ["delete web-4 (update)"]],
+  [
+    "an OrderedReady set with maxUnavailable recreates Pods in order before it continues",
+    atATime(2),
+    [...allOld.slice(0, 3), aMember(4, { ...old, isTerminating: true })],
+    ["create web-3 at new"],
+  ],
+  [
+    "a Parallel set with maxUnavailable counts all unavailable Pods, also missing ones and those below the partition",
+    { ...PARALLEL, ...atATime(3, 1) },
+    [aMember(0, { ...old, isReady: false }), ...allOld.slice(1, 4)],
+    ["create web-4 at new", "then", "delete web-3 (update)"],
+  ],
+  [
+    "a Parallel set waits while maxUnavailable Pods are unavailable",
+    { ...PARALLEL, ...atATime(1) },
+    [aMember(0, { ...old, isReady: false }), ...allOld.slice(1)],
+    [],
   ],
 
   [

@@ -1,11 +1,12 @@
 /**
  * What one reconciliation of a StatefulSet does to its Pods. OrderedReady goes by ordinal and stops at the first Pod that is missing, or not
  * yet available: then nothing after it is touched, also no update, so that a broken Pod stops a rollout until it is repaired or deleted, as
- * upstream. Parallel creates and deletes all at once; only updates go one by one in both. Pure.
+ * upstream. Parallel creates and deletes all at once. Updates go one by one in both, or `maxUnavailable` at a time. Pure.
  */
 import { isAvailable, isTerminal, type AvailabilityRule } from "../../api/core/v1/pod/readiness.ts";
 import type { StatefulSet } from "../../api/generated/apps/v1.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
+import { shareOf } from "../../api/number-or-percent.ts";
 import { claimNames, type ClaimLookup } from "./claims.ts";
 import { isStaleClaim, withClaimOwners, type ClaimUser } from "./claim-retention.ts";
 import { corrected, revisionOf, type SetRevision } from "./identity.ts";
@@ -109,20 +110,33 @@ function revisionFor(ordinal: number, { set, current, update }: SetObserved): Se
   return ordinal < firstOrdinal(set) + (set.status?.currentReplicas ?? 0) ? current : update;
 }
 
-/** One at a time, from the highest ordinal down to the partition. */
-function planUpdate(byOrdinal: ReadonlyMap<number, Pod>, { set, update, availability }: SetObserved): readonly Step[] {
-  const { type, rollingUpdate } = set.spec?.updateStrategy ?? {};
+/** From the highest ordinal down to the partition. */
+function planUpdate(byOrdinal: ReadonlyMap<number, Pod>, seen: SetObserved): readonly Step[] {
+  const { type, rollingUpdate = {} } = seen.set.spec?.updateStrategy ?? {};
   if (type === "OnDelete") return [];
-  for (const ordinal of desiredOrdinals(set)
-    .slice(rollingUpdate?.partition ?? 0)
-    .toReversed()) {
-    const pod = byOrdinal.get(ordinal);
+  const { partition = 0, maxUnavailable } = rollingUpdate;
+  const members = desiredOrdinals(seen.set).map((ordinal) => byOrdinal.get(ordinal));
+  const candidates = members.slice(partition).toReversed();
+  if (maxUnavailable === undefined) return planNextUpdate(candidates, seen);
+  const unavailable = members.filter((pod) => pod === undefined || isUnavailable(pod, seen.availability)).length;
+  const allowed = Math.max(1, shareOf(maxUnavailable, { of: members.length, round: "down" }));
+  const old = candidates.filter((pod) => pod !== undefined && isReplaceable(pod, seen));
+  return old.slice(0, Math.max(0, allowed - unavailable)).map((pod): Step => ({ does: "delete", pod, because: "update" }));
+}
+
+/** One at a time: waits until the Pods above the next one are available. */
+function planNextUpdate(candidates: readonly (Pod | undefined)[], seen: SetObserved): readonly Step[] {
+  for (const pod of candidates) {
     if (pod === undefined || isTerminal(pod)) return [];
-    const isOld = revisionOf(pod) !== update.name;
-    if (isOld && pod.metadata.deletionTimestamp === undefined) return [{ does: "delete", pod, because: "update" }];
-    if (isUnavailable(pod, availability)) return [];
+    if (isReplaceable(pod, seen)) return [{ does: "delete", pod, because: "update" }];
+    if (isUnavailable(pod, seen.availability)) return [];
   }
   return [];
+}
+
+/** Old, and neither terminating nor already deleted by this reconciliation because it ended. */
+function isReplaceable(pod: Pod, { update }: SetObserved): boolean {
+  return revisionOf(pod) !== update.name && pod.metadata.deletionTimestamp === undefined && !isTerminal(pod);
 }
 
 function planHandovers(condemned: readonly Pod[], seen: SetObserved): readonly Step[] {

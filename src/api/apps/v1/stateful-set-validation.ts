@@ -5,6 +5,7 @@ import { validateClaimSpec } from "../../core/v1/persistent-volume-claim/validat
 import { validatePodAnnotations } from "../../core/v1/pod/validation/annotations.ts";
 import { validatePodTemplateSpec } from "../../core/v1/pod/validation/template.ts";
 import type {
+  RollingUpdateStatefulSetStrategy,
   StatefulSet,
   StatefulSetPersistentVolumeClaimRetentionPolicy,
   StatefulSetSpec,
@@ -17,6 +18,7 @@ import { child, forbidden, invalid, notSupported, required, type FieldError } fr
 import { validateLabelSelectorObject, type LabelSelector as CompiledSelector } from "../../machinery/selectors/label-selector.ts";
 import { validateAnnotations, validateLabels } from "../../machinery/metadata-validation.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
+import { amountOf, validateAtMostAll, validateNumberOrPercent } from "../../number-or-percent.ts";
 import { nonNegative } from "../../number-validation.ts";
 import { claimTemplatesOf, podTemplateWithClaims } from "./stateful-set-claims.ts";
 import { compileSelector, isEmptySelector, labelsMissed, shownSelector, validateCollisionCount, validateEndless } from "./workload.ts";
@@ -53,11 +55,20 @@ function* validateUpdateStrategy(strategy: StatefulSetUpdateStrategy, at: string
   const { rollingUpdate } = strategy;
   const type: string = strategy.type ?? "";
   if (type === "") yield required(at);
-  else if (type === "RollingUpdate") yield* nonNegative(rollingUpdate?.partition, child(at, "rollingUpdate.partition"));
+  else if (type === "RollingUpdate") yield* validateRollingUpdate(rollingUpdate ?? {}, child(at, "rollingUpdate"));
   else if (type !== "OnDelete") yield invalid(at, shownStrategy(strategy), "must be 'RollingUpdate' or 'OnDelete'");
   else if (rollingUpdate !== undefined) {
     yield invalid(child(at, "rollingUpdate"), shownStrategy(strategy).RollingUpdate, "only allowed for updateStrategy 'RollingUpdate'");
   }
+}
+
+function* validateRollingUpdate({ partition, maxUnavailable }: RollingUpdateStatefulSetStrategy, at: string): Iterable<FieldError> {
+  yield* nonNegative(partition, child(at, "partition"));
+  if (maxUnavailable === undefined) return;
+  const unavailableAt = child(at, "maxUnavailable");
+  yield* validateNumberOrPercent(maxUnavailable, unavailableAt);
+  if (amountOf(maxUnavailable) === 0) yield invalid(unavailableAt, maxUnavailable, "cannot be 0");
+  yield* validateAtMostAll(maxUnavailable, unavailableAt);
 }
 
 /** In the format of upstream's message: with its type names. */

@@ -59,12 +59,13 @@ for (const [title, sent, kept] of STRATEGIES) {
   });
 }
 
-test("maxUnavailable of a StatefulSet is dropped on create and on update", () => {
+test("maxUnavailable of a StatefulSet is kept on create and on update, and has no default", () => {
   const sent = { spec: { ...SPEC, updateStrategy: { rollingUpdate: { partition: 1, maxUnavailable: 2 } } } };
   const created = newObject(statefulSets, sent);
 
-  assert.deepEqual(created.spec?.updateStrategy?.rollingUpdate, { partition: 1 });
-  assert.deepEqual(changedObject(statefulSets, created, sent).spec?.updateStrategy?.rollingUpdate, { partition: 1 });
+  assert.deepEqual(created.spec?.updateStrategy?.rollingUpdate, { partition: 1, maxUnavailable: 2 });
+  assert.deepEqual(changedObject(statefulSets, created, sent).spec?.updateStrategy?.rollingUpdate, { partition: 1, maxUnavailable: 2 });
+  assert.deepEqual(newObject(statefulSets, { spec: SPEC }).spec?.updateStrategy?.rollingUpdate, { partition: 0 });
 });
 
 type Row = readonly [title: string, change: JsonObject, problems: readonly string[]];
@@ -104,6 +105,30 @@ const ROWS: readonly Row[] = [
     "a step below none",
     { updateStrategy: { rollingUpdate: { partition: -1 } } },
     ["spec.updateStrategy.rollingUpdate.partition: Invalid value: -1: must be greater than or equal to 0"],
+  ],
+  ["several Pods updated at a time", { updateStrategy: { rollingUpdate: { maxUnavailable: "30%" } } }, []],
+  [
+    "no Pod updated at a time",
+    { updateStrategy: { rollingUpdate: { maxUnavailable: 0 } } },
+    ["spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: 0: cannot be 0"],
+  ],
+  [
+    "fewer Pods updated at a time than none",
+    { updateStrategy: { rollingUpdate: { maxUnavailable: -1 } } },
+    ["spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: -1: must be greater than or equal to 0"],
+  ],
+  [
+    "more Pods updated at a time than all",
+    { updateStrategy: { rollingUpdate: { maxUnavailable: "101%" } } },
+    ['spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "101%": must not be greater than 100%'],
+  ],
+  [
+    "a text of Pods updated at a time",
+    { updateStrategy: { rollingUpdate: { maxUnavailable: "x" } } },
+    [
+      "spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: \"x\": a valid percent string must be a numeric string followed by an ending '%' (e.g. '1%',  or '93%', regex used for validation is '[0-9]+%')",
+      'spec.updateStrategy.rollingUpdate.maxUnavailable: Invalid value: "x": cannot be 0',
+    ],
   ],
   [
     "unknown fates of claims",

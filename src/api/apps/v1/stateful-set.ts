@@ -18,7 +18,6 @@ import type {
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
-import { without } from "../../members.ts";
 import { claimTemplatesOf, withDefaultClaims } from "./stateful-set-claims.ts";
 import { validateSpec, validateSpecUpdate, validateStatus } from "./stateful-set-validation.ts";
 import { containerColumns, scaleSubresource, statusSubresource } from "./workload.ts";
@@ -35,8 +34,8 @@ export const statefulSets = defineResource<StatefulSet>({
   scope: "Namespaced",
   served: [{ group: "apps", version: "v1", schema: "io.k8s.api.apps.v1.StatefulSet", defaults: defaultStatefulSet }],
 
-  prepareForCreate: (statefulSet) => ({ ...withoutClosedFields(statefulSet), status: NO_STATUS }),
-  prepareForUpdate: (next, previous) => withoutClosedFields(withMembersOf(next, previous, "status")),
+  prepareForCreate: (statefulSet) => ({ ...statefulSet, status: NO_STATUS }),
+  prepareForUpdate: (next, previous) => withMembersOf(next, previous, "status"),
   changesGeneration,
 
   // Its Pods are named after it, and their names are host names.
@@ -80,22 +79,13 @@ function defaultUpdateStrategy(strategy: StatefulSetUpdateStrategy): StatefulSet
   return withChanges(strategy, { type: "RollingUpdate", rollingUpdate: changed(rollingUpdate, defaultRollingUpdate) });
 }
 
+/** `maxUnavailable` has no default: without it, the order of updates is that of upstream's defaults (controllers/stateful-set/plan.ts). */
 function defaultRollingUpdate(rollingUpdate: RollingUpdateStatefulSetStrategy): RollingUpdateStatefulSetStrategy {
   return withChanges(rollingUpdate, { partition: rollingUpdate.partition ?? 0 });
 }
 
 function defaultRetention(policy: StatefulSetPersistentVolumeClaimRetentionPolicy): StatefulSetPersistentVolumeClaimRetentionPolicy {
   return withChanges(policy, { whenDeleted: policy.whenDeleted || "Retain", whenScaled: policy.whenScaled || "Retain" });
-}
-
-/** Replacing several Pods at a time is behind a feature gate that is off upstream. */
-function withoutClosedFields(statefulSet: StatefulSet): StatefulSet {
-  const { spec } = statefulSet;
-  const { updateStrategy } = spec ?? {};
-  const { rollingUpdate } = updateStrategy ?? {};
-  if (spec === undefined || updateStrategy === undefined || rollingUpdate?.maxUnavailable === undefined) return statefulSet;
-  const kept = { ...updateStrategy, rollingUpdate: without(rollingUpdate, "maxUnavailable") };
-  return { ...statefulSet, spec: { ...spec, updateStrategy: kept } };
 }
 
 function changesGeneration(next: StatefulSet, previous: StatefulSet): boolean {
