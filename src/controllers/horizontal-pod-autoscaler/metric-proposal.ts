@@ -129,8 +129,8 @@ async function proposeResource(
       const { replicas, average } = averageReplicas(input, milliOf(averageValue));
       return { replicas, name: `${resource} resource`, value: { averageValue: amountText(resource, average) } };
     }
-    const requests = requestsOf(context.pods, { resource, container, amountOf: milliOf });
-    const { replicas, average, utilization } = utilizationReplicas(input, requests, averageUtilization ?? 0);
+    const readRequests = () => requestsOf(context.pods, { resource, container, amountOf: milliOf });
+    const { replicas, average, utilization } = utilizationReplicas(input, readRequests, averageUtilization ?? 0);
     const name = `${resource} ${container === "" ? "" : "container "}resource utilization (percentage of request)`;
     return { replicas, name, value: { averageUtilization: utilization, averageValue: amountText(resource, average) } };
   });

@@ -61,8 +61,8 @@ function inputOf(states: readonly PodState[], values: readonly (number | undefin
 }
 
 function byUtilization(input: PodMetricInput, target: number): readonly [replicas: number, utilization: number, average: number] {
-  const requests = requestsOf(input.pods, { resource: "cpu", container: "", amountOf: milliOf });
-  const { replicas, utilization, average } = utilizationReplicas(input, requests, target);
+  const readRequests = () => requestsOf(input.pods, { resource: "cpu", container: "", amountOf: milliOf });
+  const { replicas, utilization, average } = utilizationReplicas(input, readRequests, target);
   return [replicas, utilization, average];
 }
 
@@ -118,6 +118,12 @@ test("what cannot be computed is an error with upstream's message", () => {
   throws(
     () => averageReplicas(inputOf([PENDING], [undefined]), 1),
     /^MetricError: did not receive metrics for targeted pods \(pods might be unready\)$/,
+  );
+  const starting = inputOf([STARTING], [500]);
+  throws(
+    () => byUtilization({ ...starting, pods: starting.pods.map((one) => ({ ...one, spec: without.spec })) }, 50),
+    /^MetricError: did not receive metrics for targeted pods \(pods might be unready\)$/,
+    "that no sample counts is reported before a missing request",
   );
   throws(() => requestsOf([without], request), /^MetricError: missing request for cpu in container c of Pod p0$/);
   throws(() => requestsOf([pod!], { ...request, container: "x" }), /^MetricError: container x not found in Pod p0$/);

@@ -55,13 +55,18 @@ export function averageReplicas(input: PodMetricInput, targetAverage: number): A
   return planned(input, ratioOf, () => targetAverage);
 }
 
-/** By a utilization of the Pods' requests (thousandths by Pod name), in percent. */
+/**
+ * By a utilization of the Pods' requests, in percent. `readRequests`: thousandths by Pod name, or a MetricError; called after the checks of
+ * the samples, whose errors come first.
+ */
 export function utilizationReplicas(
   input: PodMetricInput,
-  requests: ReadonlyMap<string, number>,
+  readRequests: () => ReadonlyMap<string, number>,
   targetUtilization: number,
 ): UtilizationResult {
+  let requests: ReadonlyMap<string, number> = new Map();
   const ratioOf = (samples: PodSamples): Ratio & { readonly utilization: number } => {
+    if (requests.size === 0) requests = readRequests();
     const known = [...samples].filter(([pod]) => requests.has(pod));
     const total = known.reduce((sum, [, { value }]) => sum + value, 0);
     const requested = known.reduce((sum, [pod]) => sum + (requests.get(pod) ?? 0), 0);
