@@ -11,7 +11,7 @@ const tasks = {
     return { url: controlled.url, token: TOKEN };
   },
 
-  async stop(_: Record<never, never>): Promise<void> {
+  async stop(): Promise<void> {
     await controlled?.[Symbol.asyncDispose]();
   },
 };

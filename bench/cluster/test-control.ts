@@ -34,6 +34,6 @@ export const clusterTestControl: Benchmark = {
     const { between, back } = await rounds.measure({ between: () => resets(TEST_MS), back: () => resets(0) }, 3);
     yield figureOf({ name: "cluster/test-control-reset", unit: "ms", values: between, budget: { atMost: RESET_MS_MAX } });
     yield figureOf({ name: "cluster/test-control-reset-back-to-back", unit: "ms", values: back });
-    await child.call("stop", {});
+    await child.call("stop", undefined);
   },
 };

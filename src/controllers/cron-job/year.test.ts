@@ -7,6 +7,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import { stub } from "../../base/testing/stub.ts";
 import type { Clock } from "../../base/clock.ts";
+import { MetricSet } from "../../base/metrics/metric-set.ts";
 import type { Client, Draft, ObjectKey, ResourceKind } from "../../client/client.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { Reader } from "../../client/informer/informer.ts";
@@ -58,6 +59,7 @@ async function runsOfYear(spec: Partial<CronJobSpec>): Promise<readonly string[]
     write: stub<Client>(write),
     events: stub<EventRecorder>({ record() {} }),
     clock: stub<Clock>({ now: () => nowMs }),
+    metrics: new MetricSet(),
   });
   const reconcile = cronJobController({ timeZones: () => BERLIN }).start(stub<ControllerContext>({}));
   while (nowMs < END_MS) {

@@ -120,7 +120,7 @@ function planUpdate(byOrdinal: ReadonlyMap<number, Pod>, seen: SetObserved): rea
   if (maxUnavailable === undefined) return planNextUpdate(candidates, seen);
   const unavailable = members.filter((pod) => pod === undefined || isUnavailable(pod, seen.availability)).length;
   const allowed = Math.max(1, shareOf(maxUnavailable, { of: members.length, round: "down" }));
-  const old = candidates.filter((pod) => pod !== undefined && isReplaceable(pod, seen));
+  const old = candidates.flatMap((pod) => (pod !== undefined && isReplaceable(pod, seen) ? [pod] : []));
   return old.slice(0, Math.max(0, allowed - unavailable)).map((pod): Step => ({ does: "delete", pod, because: "update" }));
 }
 
