@@ -155,6 +155,23 @@ for (const [metric, reason, message] of failures) {
   });
 }
 
+test("the desired number stays as it was while metrics fail: that of the last decision, 0 before the first one", async () => {
+  await using cluster = await given(aDeployment(3), aPod("a"), anAutoscaler());
+  const controller = horizontalPodAutoscalerController();
+  const shown = async () => {
+    await cluster.reconcile(controller, "default/web");
+    const { status } = await cluster.client.get(horizontalPodAutoscalers, KEY);
+    return [status?.currentReplicas, status?.desiredReplicas];
+  };
+  const resize = (replicas: number) => cluster.client.patch(deployments, KEY, { type: "merge", value: { spec: { replicas } } });
+
+  deepEqual(await shown(), [3, 0]);
+  await resize(9);
+  deepEqual(await shown(), [9, 5]);
+  await resize(4);
+  deepEqual(await shown(), [4, 5]);
+});
+
 test("a running autoscaler writes nothing as long as nothing changes, and stops with its object", async () => {
   await using cluster = await given(aDeployment(3), aPod("a"), anAutoscaler());
   await cluster.run(horizontalPodAutoscalerController());
@@ -181,6 +198,11 @@ test("an autoscaler brings its target back into its bounds after a crash at any 
           void (await client.patch(horizontalPodAutoscalers, KEY, { type: "merge", value: { spec: { maxReplicas: 3 } } })),
         async ({ client }) =>
           void (await client.patch(horizontalPodAutoscalers, KEY, { type: "merge", value: { spec: { minReplicas: 6, maxReplicas: 8 } } })),
+        // Its desired number is that of its last decision that was written, and all metrics fail here: a target of 0 is a decision without them.
+        async ({ client }) => {
+          equal((await client.get(deployments, KEY)).spec?.replicas, 6);
+          await client.patch(deployments, KEY, { type: "merge", value: { spec: { replicas: 0 } } });
+        },
       ],
       restMs: 40_000,
     },

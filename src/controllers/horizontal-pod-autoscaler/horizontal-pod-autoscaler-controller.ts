@@ -103,8 +103,8 @@ async function scaleOnce(autoscaler: HorizontalPodAutoscaler, pass: Pass, state:
   const current = scale.spec?.replicas ?? 0;
   if (decision.is === "failed") {
     events.record(autoscaler, { type: "Warning", reason: "FailedComputeMetricsReplicas", message: decision.message });
-    // Upstream keeps the last desired number, which a process that died after scaling did not write.
-    await report(autoscaler, statusOf(autoscaler, { ...decision, current, desired: current }), pass);
+    const desired = status?.desiredReplicas ?? 0;
+    await report(autoscaler, statusOf(autoscaler, { ...decision, current, desired }), pass);
     return { current, desired: current, isFailed: true };
   }
   state.histories.set(keyText(keyOf(autoscaler)), decision.history);
