@@ -18,6 +18,13 @@ import type { Pass, WorkKey } from "../runtime/controller.ts";
 import { keyOf, keyText } from "../runtime/keys.ts";
 import type { Backoff } from "./backoff.ts";
 
+/**
+ * By how much the API server's clock may be ahead of this process's. A Job is trusted unconfirmed only if the server dates it later than the
+ * start plus this: one that was created just before the start may be dated after it. More than machines differ whose leases and tokens
+ * still work; and confirming costs only the Jobs of the first minute after a start.
+ */
+export const CLOCK_SKEW_MAX_MS = 60_000;
+
 interface JobRecord {
   readonly uid: string;
   /** Whether the caches are known to show everything that was done for the Job. */
@@ -29,11 +36,11 @@ interface JobRecord {
 
 export class JobMemory {
   readonly #jobs = new Map<string, JobRecord>();
-  /** Jobs created later have no history that another process has written. */
-  readonly #startedMs: number;
+  /** Jobs that the server dates later have no history that another process has written. */
+  readonly #trustedSinceMs: number;
 
   constructor(startedMs: number) {
-    this.#startedMs = startedMs;
+    this.#trustedSinceMs = startedMs + CLOCK_SKEW_MAX_MS;
   }
 
   lastPassMs(key: WorkKey): number | undefined {
@@ -50,7 +57,7 @@ export class JobMemory {
     const { uid = "", creationTimestamp } = job.metadata;
     let found = this.#jobs.get(key);
     if (found?.uid !== uid) {
-      found = { uid, isConfirmed: (timestampMs(creationTimestamp) ?? 0) > this.#startedMs, lastPassMs: nowMs };
+      found = { uid, isConfirmed: (timestampMs(creationTimestamp) ?? 0) > this.#trustedSinceMs, lastPassMs: nowMs };
       this.#jobs.set(key, found);
     }
     found.lastPassMs = nowMs;

@@ -5,6 +5,7 @@ import { jobs } from "../../api/batch/v1/job.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Job } from "../../api/generated/batch/v1.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
+import { formatTime } from "../../api/machinery/time.ts";
 import { labelSelectorFromObject } from "../../api/machinery/selectors/label-selector.ts";
 import { stub } from "../../base/testing/stub.ts";
 import type { ResourceKind } from "../../client/client.ts";
@@ -13,10 +14,10 @@ import { given, type Given } from "../../testing/given.ts";
 import type { Pass } from "../runtime/controller.ts";
 import { podsOf } from "../runtime/testing/pods.ts";
 import { jobController } from "./job-controller.ts";
-import { confirm } from "./job-memory.ts";
+import { CLOCK_SKEW_MAX_MS, confirm, JobMemory } from "./job-memory.ts";
 import { isTracked } from "./job-pods.ts";
 import { releaseLeftPods, releaseOrphan } from "./orphan-pods.ts";
-import { aJob, endPod, WORK } from "./testing/jobs.ts";
+import { aJob, endPod, jobWith, WORK } from "./testing/jobs.ts";
 
 /** A pass whose caches show only these objects. */
 function passThatShows(cluster: Given, job: Job | undefined, shown: readonly Pod[]): Pass {
@@ -64,6 +65,21 @@ test("a Job is not confirmed while the cache shows an earlier status, or a Pod t
   await cluster.client.patch(jobs, WORK, { type: "merge", value: { metadata: { labels: { a: "b" } } } });
 
   await rejects(confirm(job, selectorOf(job), passThatShows(cluster, job, [pod])), { reason: "Conflict" });
+});
+
+test("a Job that may have been created before the start by the clock of another machine is confirmed first", () => {
+  const startedMs = Date.UTC(2026, 0, 1);
+  const memory = new JobMemory(startedMs);
+  const isTrusted = (name: string, afterStartMs: number): boolean => {
+    const { metadata, ...others } = jobWith({});
+    const created = { ...metadata, name, uid: name, creationTimestamp: formatTime(startedMs + afterStartMs) };
+    return memory.of({ ...others, metadata: created }, 0).isConfirmed;
+  };
+
+  deepEqual(
+    [isTrusted("before", -1_000), isTrusted("dated-ahead", CLOCK_SKEW_MAX_MS), isTrusted("later", CLOCK_SKEW_MAX_MS + 1_000)],
+    [false, false, true],
+  );
 });
 
 test("a Pod keeps its finalizer if the cache does not show its Job yet, and loses it when the Job is deleted", async () => {
