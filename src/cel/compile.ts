@@ -24,7 +24,7 @@ export function compile(environment: Environment, text: string): Compilation {
 }
 
 function compileSource(environment: Environment, source: Source): Compilation {
-  const { expression, issues } = parse(source);
+  const { expression, issues } = parse(source, environment);
   if (expression === undefined) return failed(source, issues);
   const checked = check(environment, source, expression);
   if (checked.issues.length > 0) return failed(source, checked.issues);

@@ -28,6 +28,8 @@ export interface EnvironmentOptions {
   readonly sizes?: Declaration;
   /** Adds the types `Object`, `Object.<path>` and `JSONPatch`, and jsonpatch.escapeKey: mutating policies. */
   readonly patchTypes?: boolean;
+  /** Adds the macro cel.bind(name, value, result): device selectors. */
+  readonly bindMacro?: boolean;
 }
 
 export interface Issue {

@@ -32,6 +32,8 @@ export interface Environment {
   /** Types that expressions may name, by name. */
   readonly types: ReadonlyMap<string, CelType>;
   readonly sizes: Declaration | undefined;
+  /** True if cel.bind is a macro. */
+  readonly bindMacro: boolean;
   /** The fields of an object type: a function of the name; undefined: no such type. */
   findObject(name: string): ObjectFields | undefined;
 }
@@ -62,7 +64,8 @@ const PATCH_FIELDS: ReadonlyMap<string, CelType> = new Map([
 const PATCH_TYPE = "JSONPatch";
 const PATCHED_OBJECT_TYPE = "Object";
 
-export function createEnvironment({ variables, declarations = [], sizes, patchTypes = false }: EnvironmentOptions): Environment {
+export function createEnvironment(options: EnvironmentOptions): Environment {
+  const { variables, declarations = [], sizes, patchTypes = false, bindMacro = false } = options;
   const objects = new Map<string, ObjectFields>();
   const pending = [...declarations];
   /** Fields are declared lazily: those of a type are only looked at when the type is. */
@@ -79,6 +82,7 @@ export function createEnvironment({ variables, declarations = [], sizes, patchTy
     functions: patchTypes ? PATCH_FUNCTIONS : FUNCTIONS,
     types: NAMED_TYPES,
     sizes,
+    bindMacro,
     findObject: (name) => objects.get(name) ?? (patchTypes ? patchObject(name) : undefined),
   };
 }

@@ -249,7 +249,8 @@ class Estimator implements EntrySizes {
     for (const name of path.slice(1)) {
       if (at === undefined) return undefined;
       if (name === "@items" || name === "@values") at = at.element;
-      else at = name === "@keys" ? at.key : at.fields?.get(name);
+      else if (name === "@keys") at = at.key;
+      else at = at.fields?.get(name) ?? (at.sizedByName === true ? at.element : undefined);
     }
     if (at === undefined) return undefined;
     return { min: 0n, max: at.maxElements < 0 ? UINT_MAX : BigInt(at.maxElements) };

@@ -48,9 +48,10 @@ const OLD_ACCUMULATOR = "__result__";
 const UNUSED = "#unused";
 
 /** undefined: not a macro. */
-export function expandMacro(factory: Factory, call: MacroCall): Expansion | undefined {
+export function expandMacro(factory: Factory, call: MacroCall, { bindMacro }: { readonly bindMacro: boolean }): Expansion | undefined {
   const { name, target, args, position } = call;
   if (target === undefined) return name === "has" && args.length === 1 ? presence(factory, position, args) : undefined;
+  if (bindMacro && name === "bind" && args.length === 3 && isNamespace(target)) return namedValue(factory, position, args);
   const key = `${name}/${args.length}`;
   return Object.hasOwn(MACROS, key) ? MACROS[key]?.(factory, { ...call, target }) : undefined;
 }
@@ -196,6 +197,19 @@ function bound(factory: Factory, position: number, name: string, value: Expressi
     step: factory.identifier(position, name),
     result,
   });
+}
+
+function isNamespace(target: Expression): boolean {
+  return target.kind === "identifier" && target.name === "cel";
+}
+
+/** cel.bind(name, value, result) */
+function namedValue(factory: Factory, position: number, args: readonly Expression[]): Expansion {
+  const [variable, value, result] = args as [Expression, Expression, Expression];
+  if (variable.kind !== "identifier") {
+    return { problem: "cel.bind() variable names must be simple identifiers", position: variable.position };
+  }
+  return bound(factory, position, variable.name, value, result);
 }
 
 function optionalMapped(

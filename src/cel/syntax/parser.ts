@@ -33,8 +33,13 @@ const RELATIONS: Readonly<Record<string, string>> = {
 const SUMS: Readonly<Record<string, string>> = { "+": OPERATORS.add, "-": OPERATORS.subtract };
 const PRODUCTS: Readonly<Record<string, string>> = { "*": OPERATORS.multiply, "/": OPERATORS.divide, "%": OPERATORS.modulo };
 
+export interface ParseOptions {
+  /** True if cel.bind is a macro. */
+  readonly bindMacro: boolean;
+}
+
 /** The tree, or undefined if an issue was reported. */
-export function parse(source: Source): { readonly expression?: Expression; readonly issues: readonly Issue[] } {
+export function parse(source: Source, options: ParseOptions): { readonly expression?: Expression; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const report = (issue: Issue): void => {
     issues.push(issue);
@@ -45,7 +50,7 @@ export function parse(source: Source): { readonly expression?: Expression; reado
     return { issues: [{ message, line: NO_LINE, column: -1 }] };
   }
   try {
-    const expression = new Parser(source, report).whole();
+    const expression = new Parser(source, report, options).whole();
     return issues.length === 0 ? { expression, issues } : { issues };
   } catch (error) {
     if (error instanceof TooLarge) report({ message: error.message, line: NO_LINE, column: -1 });
@@ -57,9 +62,11 @@ export function parse(source: Source): { readonly expression?: Expression; reado
 class Parser {
   readonly #cursor: Cursor;
   readonly #factory: Factory;
+  readonly #options: ParseOptions;
   #nesting = 0;
 
-  constructor(source: Source, report: (issue: Issue) => void) {
+  constructor(source: Source, report: (issue: Issue) => void, options: ParseOptions) {
+    this.#options = options;
     this.#cursor = new Cursor(source, tokenize(source, report), report);
     this.#factory = new Factory();
   }
@@ -191,7 +198,7 @@ class Parser {
   }
 
   #macroOrCall(open: Token, name: string, target: Expression | undefined, args: readonly Expression[]): Expression {
-    const expansion = expandMacro(this.#factory, { position: open.offset, name, target, args });
+    const expansion = expandMacro(this.#factory, { position: open.offset, name, target, args }, this.#options);
     if (expansion === undefined) {
       const call = this.#factory.call(open.offset, name, args, target);
       return target === undefined ? call : this.#checked({ ...call, depth: depthOf(target, ...args) + 1 });

@@ -28,6 +28,8 @@ export interface Declaration {
   readonly key?: Declaration;
   /** Element of a list, value of a map. */
   readonly element?: Declaration;
+  /** True if an element of this map that is selected by its name (`map.name`) has the size of the elements; otherwise its size is unknown. */
+  readonly sizedByName?: true;
   /** Maximum of characters, bytes, elements or entries. 0: unknown to a scalar. Negative: unbounded. */
   readonly maxElements: number;
   /** Minimum bytes of a value as JSON. */

@@ -8,6 +8,11 @@ import { NOT_A_SUBDOMAIN } from "./testing/messages.ts";
 const PARAMETERS_MAX_BYTES = 10 * 1024;
 const LARGE_PARAMETERS = { text: "x".repeat(PARAMETERS_MAX_BYTES) };
 
+const EXPENSIVE = ["a", "b", "c", "d", "e", "f", "g"].reduce(
+  (inner, name) => `[1, 2, 3, 4, 5, 6, 7, 8, 9, 10].all(${name}, ${inner})`,
+  "true",
+);
+
 function opaque(driver: string, parameters: JsonObject[string]): JsonObject {
   return { opaque: { driver, parameters } };
 }
@@ -28,6 +33,17 @@ const ROWS: readonly [title: string, spec: JsonObject, problems: readonly string
     "an expression that is too long to be compiled",
     { selectors: [{ cel: { expression: "x".repeat(10_241) } }] },
     ["spec.selectors[0].cel.expression: Too long: may not be more than 10240 bytes"],
+  ],
+  [
+    "expressions that do not compile, are no condition, or cost too much",
+    {
+      selectors: ["device.driver == 1", "device.driver", "true", EXPENSIVE].map((expression) => ({ cel: { expression } })),
+    },
+    [
+      `spec.selectors[0].cel.expression: Invalid value: "device.driver == 1": compilation failed: ERROR: <input>:1:15: found no matching overload for '_==_' applied to '(string, int)'\n | device.driver == 1\n | ..............^`,
+      'spec.selectors[1].cel.expression: Invalid value: "device.driver": must evaluate to bool or the unknown type, not string',
+      "spec.selectors[3].cel.expression: Forbidden: too complex, exceeds cost limit",
+    ],
   ],
   [
     "too many selectors and configurations, of which only the number is said",
@@ -82,6 +98,15 @@ test("opaque parameters stored before there was a limit remain valid until they 
 
   assert.deepEqual(problemsOfChange(deviceClasses, previous, { spec: { config, extendedResourceName: "a.b/c" } }), []);
   assert.equal(problemsOfChange(deviceClasses, previous, { spec: { config: [...config, opaque("e", {})] } }).length, 1);
+});
+
+test("selectors stored before expressions were compiled remain valid until they change", () => {
+  const selectors = [{ cel: { expression: "noSuchVar" } }];
+  const previous = newObject(deviceClasses, { spec: { selectors } });
+  const more = [...selectors, { cel: { expression: "true" } }];
+
+  assert.deepEqual(problemsOfChange(deviceClasses, previous, { spec: { selectors, extendedResourceName: "a.b/c" } }), []);
+  assert.equal(problemsOfChange(deviceClasses, previous, { spec: { selectors: more } }).length, 1);
 });
 
 test("a change of the spec of a DeviceClass increments the generation, one of the labels does not", () => {

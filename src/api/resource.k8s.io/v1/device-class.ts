@@ -33,7 +33,8 @@ export const deviceClasses = defineResource<DeviceClass>({
 });
 
 function* validateSpec({ selectors, config, extendedResourceName }: DeviceClassSpec, previous?: DeviceClassSpec): Iterable<FieldError> {
-  yield* validateSelectors(selectors, "spec.selectors");
+  const hasSelectors = previous !== undefined && deepEqual(selectors ?? [], previous.selectors ?? []);
+  yield* validateSelectors(selectors, { stored: hasSelectors }, "spec.selectors");
   const stored = previous !== undefined && deepEqual(config ?? [], previous.config ?? []);
   const validate = (item: DeviceClassConfiguration, at: string): Iterable<FieldError> => validateConfiguration(item, { stored }, at);
   yield* validateList(config, { max: CONFIGURATIONS_MAX, validate }, "spec.config");

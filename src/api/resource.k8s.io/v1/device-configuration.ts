@@ -5,6 +5,7 @@ import { invalid, required, tooLong, type FieldError } from "../../machinery/fie
 import { isLongerThan } from "../../machinery/names.ts";
 import type { Json } from "../../machinery/object.ts";
 import { validateDriverName } from "./device-names.ts";
+import { validateDeviceExpression } from "./device-expressions.ts";
 import { validateList } from "./limited-lists.ts";
 
 const SELECTORS_MAX = 32;
@@ -13,18 +14,26 @@ const EXPRESSION_LENGTH_MAX_BYTES = 10 * 1024;
 /** A claim's parameters are copied into its allocation, and sent to every watcher of claims. */
 const PARAMETERS_LENGTH_MAX_BYTES = 10 * 1024;
 
-export function validateSelectors(selectors: readonly DeviceSelector[] | undefined, at: string): Iterable<FieldError> {
-  return validateList(selectors, { max: SELECTORS_MAX, validate: validateSelector }, at);
+export interface SelectorRules {
+  /** They are stored already: what was accepted before remains valid. */
+  readonly stored: boolean;
 }
 
-function* validateSelector({ cel }: DeviceSelector, at: string): Iterable<FieldError> {
-  if (cel === undefined) yield required(`${at}.cel`);
-  else yield* validateExpression(cel.expression, `${at}.cel.expression`);
+export function validateSelectors(
+  selectors: readonly DeviceSelector[] | undefined,
+  { stored }: SelectorRules,
+  at: string,
+): Iterable<FieldError> {
+  const validate = (selector: DeviceSelector, here: string): Iterable<FieldError> => validateSelector(selector, { stored }, here);
+  return validateList(selectors, { max: SELECTORS_MAX, validate }, at);
 }
 
-/** The one place where expressions would be validated. They are not compiled here, so neither syntax nor cost is checked. */
-function* validateExpression(expression: string, at: string): Iterable<FieldError> {
-  if (isLongerThan(expression, EXPRESSION_LENGTH_MAX_BYTES)) yield tooLong(at, EXPRESSION_LENGTH_MAX_BYTES);
+function* validateSelector({ cel }: DeviceSelector, { stored }: SelectorRules, at: string): Iterable<FieldError> {
+  if (cel === undefined) return yield required(`${at}.cel`);
+  const { expression } = cel;
+  const expressionAt = `${at}.cel.expression`;
+  if (isLongerThan(expression, EXPRESSION_LENGTH_MAX_BYTES)) yield tooLong(expressionAt, EXPRESSION_LENGTH_MAX_BYTES);
+  else if (!stored) yield* validateDeviceExpression(expression, expressionAt);
 }
 
 export interface ConfigurationRules {

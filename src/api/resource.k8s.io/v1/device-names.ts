@@ -6,10 +6,10 @@ import { dnsSubdomain } from "../../core/v1/pod/validation/checks.ts";
 import { invalid, required, tooLong, type FieldError } from "../../machinery/field-error.ts";
 import { byteLength, isLongerThan, validateCIdentifier, validateDnsSubdomain, validateLabelValue } from "../../machinery/names.ts";
 
-const DRIVER_LENGTH_MAX_BYTES = 63;
+export const DRIVER_LENGTH_MAX_BYTES = 63;
 const POOL_LENGTH_MAX_BYTES = 253;
 /** The part of an attribute's or a capacity's name after the domain. */
-const IDENTIFIER_LENGTH_MAX_BYTES = 32;
+export const IDENTIFIER_LENGTH_MAX_BYTES = 32;
 
 /** The full name of an attribute or a capacity, with its domain and a slash. */
 export const QUALIFIED_NAME_LENGTH_MAX_BYTES = DRIVER_LENGTH_MAX_BYTES + 1 + IDENTIFIER_LENGTH_MAX_BYTES;

@@ -30,9 +30,13 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>({
   returnsDeletedObject: true,
 
   *validate({ spec }, previous) {
+    if (previous !== undefined) {
+      // Immutable fields are not validated again: rules may have become stricter.
+      if (!deepEqual(spec, previous.spec)) yield immutable("spec", formOf(spec));
+      return;
+    }
     yield* validateTemplateMetadata(spec.metadata ?? {}, "spec.metadata");
     yield* validateClaimSpec(spec.spec, "spec.spec");
-    if (previous !== undefined && !deepEqual(spec, previous.spec)) yield immutable("spec", formOf(spec));
   },
 
   columns: [nameColumn, ageColumn],

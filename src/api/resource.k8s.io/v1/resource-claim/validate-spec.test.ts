@@ -92,6 +92,19 @@ const ROWS: readonly [title: string, devices: JsonObject, problems: readonly str
     ],
   ],
   [
+    "selectors that do not compile",
+    {
+      requests: [
+        exactly({ selectors: [{ cel: { expression: 'device.driver == "a"' } }, { cel: { expression: "noSuchVar" } }] }),
+        either({ name: "a", deviceClassName: "c", selectors: [{ cel: { expression: "device.capacity" } }] }),
+      ],
+    },
+    [
+      `requests[0].exactly.selectors[1].cel.expression: Invalid value: "noSuchVar": compilation failed: ERROR: <input>:1:1: undeclared reference to 'noSuchVar' (in container '')\n | noSuchVar\n | ^`,
+      'requests[1].firstAvailable[0].selectors[0].cel.expression: Invalid value: "device.capacity": must evaluate to bool or the unknown type, not map(string, map(string, kubernetes.Quantity))',
+    ],
+  ],
+  [
     "counts that do not fit the mode",
     {
       requests: [

@@ -61,7 +61,7 @@ function* validateAlternative(alternative: DeviceSubRequest, at: string): Iterab
 function* validateWanted(wanted: ExactDeviceRequest | DeviceSubRequest, at: string): Iterable<FieldError> {
   if (wanted.deviceClassName === "") yield required(`${at}.deviceClassName`);
   else yield* dnsSubdomain(wanted.deviceClassName, `${at}.deviceClassName`);
-  yield* validateSelectors(wanted.selectors, `${at}.selectors`);
+  yield* validateSelectors(wanted.selectors, { stored: false }, `${at}.selectors`);
   yield* validateCount(wanted, at);
   yield* validateTolerations(wanted.tolerations, `${at}.tolerations`);
 }

@@ -11,9 +11,9 @@ import { internalForm } from "../internal-form.ts";
 import { validateList, validateMap, validateSet, type SetRules } from "../limited-lists.ts";
 import { validateCapacity } from "./validate-capacity.ts";
 
-const ATTRIBUTES_AND_CAPACITIES_MAX = 32;
+export const ATTRIBUTES_AND_CAPACITIES_MAX = 32;
 const ATTRIBUTE_VALUES_MAX = 48;
-const ATTRIBUTE_LENGTH_MAX_BYTES = 64;
+export const ATTRIBUTE_LENGTH_MAX_BYTES = 64;
 const TAINTS_MAX = 16;
 const CONSUMED_COUNTER_SETS_MAX = 2;
 const COUNTERS_MAX = 32;
