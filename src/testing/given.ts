@@ -35,6 +35,8 @@ export interface Given extends AsyncDisposable {
   readonly actions: string[];
   /** Events of controllers so far: `Normal SuccessfulCreate ReplicaSet/web Created pod: web-1`. */
   readonly events: string[];
+  /** Metrics of the controllers that `reconcile` was called with. */
+  readonly metrics: MetricSet;
   readonly clock: VirtualClock;
   /** A cluster administrator's client: for changes by a user, and to inspect the result. */
   readonly client: Client;
@@ -74,12 +76,14 @@ export async function givenWith({ config = {}, connector }: GivenOptions, ...obj
   starting.use(informers);
   const actions: string[] = [];
   const events: string[] = [];
+  const metrics = new MetricSet();
   const context = { server, clock, random, informers, client, actions, events };
   const passes = new Map<Controller, Promise<Reconcile>>();
   const owned = starting.move();
   return {
     actions,
     events,
+    metrics,
     clock,
     client,
     server,
@@ -96,7 +100,7 @@ export async function givenWith({ config = {}, connector }: GivenOptions, ...obj
         clock,
         random,
         log: silentLogger,
-        metrics: new MetricSet(),
+        metrics,
         signal,
         wake() {},
       };

@@ -10,6 +10,8 @@ test("a metric set has a family per definition that was used, sorted by name", (
   const metrics = new MetricSet();
 
   metrics.set(SIZE, { zone: "x" }, 3);
+  metrics.set(SIZE, { zone: "gone" }, 4);
+  metrics.remove(SIZE, { zone: "gone" });
   metrics.count(COUNTED);
   metrics.count(COUNTED, {}, 2);
   metrics.observe(DURATION, {}, 0.5);

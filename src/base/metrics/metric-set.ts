@@ -33,6 +33,11 @@ export class MetricSet {
     this.#of(this.#gauges, definition, () => new Gauge(definition)).set(labels, value);
   }
 
+  /** Ends the series of a gauge when what it is about ends. */
+  remove(definition: GaugeDefinition, labels: Labels): void {
+    this.#gauges.get(definition)?.remove(labels);
+  }
+
   observe(definition: HistogramDefinition, labels: Labels, value: number): void {
     this.#of(this.#histograms, definition, () => new Histogram(definition)).observe(labels, value);
   }

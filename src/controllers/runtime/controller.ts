@@ -50,6 +50,8 @@ export interface Watch<T extends KubeObject = KubeObject> {
   readonly kind: ResourceKind<T>;
   /** Declared as a method, so that a Watch<Pod> is a Watch. */
   keys(change: Change<T>, read: Reader): Iterable<WorkKey>;
+  /** Counts the change itself, for metrics of what happens to objects. As fast as `keys`. */
+  count?(change: Change<T>, metrics: MetricSet): void;
 }
 
 /** Everything that can be listed, watched and deleted, also kinds that are added and removed while the controller runs. */
@@ -59,8 +61,8 @@ export interface WatchOfEveryKind {
 }
 
 /** `watches: [watch(replicaSets, itself), watch(pods, itsController(replicaSets))]`. */
-export function watch<T extends KubeObject>(kind: ResourceKind<T>, keys: KeysOf<T>): Watch<T> {
-  return { kind, keys };
+export function watch<T extends KubeObject>(kind: ResourceKind<T>, keys: KeysOf<T>, options: Pick<Watch<T>, "count"> = {}): Watch<T> {
+  return { kind, keys, ...options };
 }
 
 export function watchEveryKind(keys: WatchOfEveryKind["keys"]): WatchOfEveryKind {

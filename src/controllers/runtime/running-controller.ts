@@ -120,7 +120,10 @@ export class RunningController implements ControllerMetrics {
   #follow(watch: Watch | WatchOfEveryKind, signal: AbortSignal): Promise<void> {
     const { informers, everyKind, log } = this.#options;
     if (!("everyKind" in watch)) {
-      this.#listen(watch.kind, (change, read) => watch.keys(change, read));
+      this.#listen(watch.kind, (change, read) => {
+        watch.count?.(change, this.metrics);
+        return watch.keys(change, read);
+      });
       return informers.of(watch.kind).synced(signal);
     }
     const listening = new Map<ResourceKind, Listening>();
