@@ -1,7 +1,7 @@
 /** Metrics of the autoscaler, with upstream's names, labels and buckets. */
-import type { CounterDefinition, HistogramDefinition } from "../../base/metrics/metric-set.ts";
+import type { CounterDefinition, GaugeDefinition, HistogramDefinition, MetricSet } from "../../base/metrics/metric-set.ts";
 import { exponentialBounds } from "../../base/metrics/metric-series.ts";
-import type { Pass } from "../runtime/controller.ts";
+import type { Pass, WorkKey } from "../runtime/controller.ts";
 import type { ProposalResult } from "./metric-proposal.ts";
 
 const PREFIX = "horizontal_pod_autoscaler_controller_";
@@ -10,7 +10,7 @@ const BOUNDS_S = exponentialBounds(0.001, 2, 15);
 const RECONCILIATIONS: CounterDefinition = {
   type: "counter",
   name: `${PREFIX}reconciliations_total`,
-  help: "Number of reconciliations of HPA controller, by action (scale_down, scale_up, none) and error (internal, none)",
+  help: "Number of reconciliations of HPA controller, by action (scale_down, scale_up, none) and error (spec, internal, none)",
 };
 const RECONCILIATION_DURATION: HistogramDefinition = {
   type: "histogram",
@@ -30,14 +30,28 @@ const COMPUTATION_DURATION: HistogramDefinition = {
   bounds: BOUNDS_S,
 };
 
+const AUTOSCALERS: GaugeDefinition = {
+  type: "gauge",
+  name: `${PREFIX}num_horizontal_pod_autoscalers`,
+  help: "Current number of controlled HPA objects.",
+};
+const DESIRED: GaugeDefinition = {
+  type: "gauge",
+  name: `${PREFIX}desired_replicas`,
+  help: "Current desired replica count for HPA objects.",
+};
+
+/** "spec": the object itself is invalid; "internal": a computation, or the communication with another component, failed. */
+export type ErrorLabel = "none" | "internal" | "spec";
+
 export interface ReconciliationResult {
   readonly current: number;
   readonly desired: number;
-  readonly isFailed: boolean;
+  readonly error: ErrorLabel;
 }
 
-export function recordReconciliation({ current, desired, isFailed }: ReconciliationResult, startedMs: number, pass: Pass): void {
-  const labels = { action: actionOf(current, desired), error: isFailed ? "internal" : "none" };
+export function recordReconciliation({ current, desired, error }: ReconciliationResult, startedMs: number, pass: Pass): void {
+  const labels = { action: actionOf(current, desired), error };
   pass.metrics.count(RECONCILIATIONS, labels);
   pass.metrics.observe(RECONCILIATION_DURATION, labels, (pass.clock.monotonic() - startedMs) / 1_000);
 }
@@ -51,9 +65,25 @@ export interface Computation {
 
 export function recordComputation(result: ProposalResult, { type, current, startedMs }: Computation, pass: Pass): void {
   const action = result.is === "proposed" ? actionOf(current, result.proposal.replicas) : "none";
-  const labels = { action, error: result.is === "failed" ? "internal" : "none", metric_type: type };
+  const labels = { action, error: errorOf(result), metric_type: type };
   pass.metrics.count(COMPUTATIONS, labels);
   pass.metrics.observe(COMPUTATION_DURATION, labels, (pass.clock.monotonic() - startedMs) / 1_000);
+}
+
+function errorOf(result: ProposalResult): ErrorLabel {
+  if (result.is !== "failed") return "none";
+  return result.failure.reason === "InvalidMetricSourceType" ? "spec" : "internal";
+}
+
+export function recordAutoscalers(count: number, metrics: MetricSet): void {
+  metrics.set(AUTOSCALERS, {}, count);
+}
+
+/** Undefined: it does not exist any more. */
+export function recordDesired({ namespace = "", name }: WorkKey, replicas: number | undefined, metrics: MetricSet): void {
+  const labels = { namespace, hpa_name: name };
+  if (replicas === undefined) metrics.remove(DESIRED, labels);
+  else metrics.set(DESIRED, labels, replicas);
 }
 
 function actionOf(current: number, desired: number): string {

@@ -5,9 +5,14 @@ import { horizontalPodAutoscalers } from "../../api/autoscaling/horizontal-pod-a
 import type { MetricSpec } from "../../api/generated/autoscaling/v2.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { buildPod } from "../../api/testing/pod.ts";
+import type { Clock } from "../../base/clock.ts";
+import { MetricSet } from "../../base/metrics/metric-set.ts";
+import { stub } from "../../base/testing/stub.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
+import type { Pass } from "../runtime/controller.ts";
+import { recordComputation, recordReconciliation } from "./autoscaler-metrics.ts";
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler-controller.ts";
 
 const LABELS = { app: "web" };
@@ -170,6 +175,50 @@ test("the desired number stays as it was while metrics fail: that of the last de
   deepEqual(await shown(), [9, 5]);
   await resize(4);
   deepEqual(await shown(), [4, 5]);
+});
+
+test("metrics show the autoscalers, their last decisions, and which reconciliations failed", async () => {
+  const unknown = { scaleTargetRef: { apiVersion: "apps/v1", kind: "Deployment", name: "none" } };
+  await using cluster = await given(aDeployment(9), aPod("a"), anAutoscaler(), anAutoscaler(unknown, "lost"));
+  const controller = horizontalPodAutoscalerController();
+  const shown = () =>
+    cluster.metrics.families().flatMap(({ name, type, samples }) => {
+      const [, short = ""] = /^horizontal_pod_autoscaler_controller_(.*)$/.exec(name) ?? [];
+      return type === "histogram"
+        ? []
+        : samples.map((sample) => [short, ...Object.values(sample.labels), "value" in sample && sample.value]);
+    });
+
+  for (const name of ["web", "web", "lost"]) await cluster.reconcile(controller, `default/${name}`);
+  deepEqual(shown(), [
+    ["desired_replicas", "default", "web", 5],
+    ["metric_computation_total", "none", "internal", "Resource", 1],
+    ["num_horizontal_pod_autoscalers", 2],
+    ["reconciliations_total", "scale_down", "none", 1],
+    ["reconciliations_total", "none", "internal", 2],
+  ]);
+
+  await cluster.client.delete(horizontalPodAutoscalers, KEY);
+  await cluster.settled();
+  await cluster.reconcile(controller, "default/web");
+  deepEqual(
+    shown().filter(([name]) => name === "desired_replicas" || name === "num_horizontal_pod_autoscalers"),
+    [["num_horizontal_pod_autoscalers", 1]],
+  );
+});
+
+test("an error of the object itself is counted as such", () => {
+  const metrics = new MetricSet();
+  const pass = stub<Pass>({ metrics, clock: stub<Clock>({ monotonic: () => 0 }) });
+
+  recordReconciliation({ current: 0, desired: 0, error: "spec" }, 0, pass);
+  const failure = { reason: "InvalidMetricSourceType", message: "m", context: "c" };
+  recordComputation({ is: "failed", failure }, { type: "Odd", current: 1, startedMs: 0 }, pass);
+
+  deepEqual(
+    metrics.families().map(({ samples }) => samples.map(({ labels }) => labels["error"])),
+    [["spec"], ["spec"], ["spec"], ["spec"]],
+  );
 });
 
 test("a running autoscaler writes nothing as long as nothing changes, and stops with its object", async () => {

@@ -25,10 +25,17 @@ import {
 } from "../runtime/controller.ts";
 import { keyOf, keyText } from "../runtime/keys.ts";
 import { messageOf } from "../shared/pod-control.ts";
-import { recordComputation, recordReconciliation, type ReconciliationResult } from "./autoscaler-metrics.ts";
+import {
+  recordAutoscalers,
+  recordComputation,
+  recordDesired,
+  recordReconciliation,
+  type ErrorLabel,
+  type ReconciliationResult,
+} from "./autoscaler-metrics.ts";
 import { proposalOf, type MetricContext } from "./metric-proposal.ts";
 import { decideByMetrics, decideWithoutMetrics, withVerdict, type Decision, type DecisionInput } from "./replica-decision.ts";
-import { ScaleTargets } from "./scale-target.ts";
+import { InvalidTarget, ScaleTargets } from "./scale-target.ts";
 import { newHistory, withChange, type History, type Verdict } from "./scaling-limits.ts";
 import { podsSelectedBy, SelectorUses } from "./selector-uses.ts";
 import { DEFAULT_SETTINGS, type HorizontalPodAutoscalerSettings } from "./settings.ts";
@@ -51,7 +58,7 @@ export function horizontalPodAutoscalerController(given: Partial<HorizontalPodAu
     // Its own status changes with every measurement and is no reason to measure again.
     watches: [watch(horizontalPodAutoscalers, unlessStatusOnly), watch(pods, () => [])],
     start() {
-      const state: State = { settings, targets: new ScaleTargets(), uses: new SelectorUses(), histories: new Map() };
+      const state: State = { settings, targets: new ScaleTargets(), uses: new SelectorUses(), histories: new Map(), known: new Set() };
       return (key, pass) => reconcile(key, pass, state);
     },
   });
@@ -64,6 +71,8 @@ interface State {
   readonly uses: SelectorUses;
   /** By key; an entry is removed with its object. */
   readonly histories: Map<string, History>;
+  /** Keys of the autoscalers that exist. */
+  readonly known: Set<string>;
 }
 
 function* unlessStatusOnly({ is, object, previous }: Change<HorizontalPodAutoscaler>): Iterable<WorkKey> {
@@ -72,7 +81,11 @@ function* unlessStatusOnly({ is, object, previous }: Change<HorizontalPodAutosca
 
 async function reconcile(key: WorkKey, pass: Pass, state: State): Promise<Outcome> {
   const autoscaler = pass.read.get(horizontalPodAutoscalers, key);
+  if (autoscaler === undefined) state.known.delete(keyText(key));
+  else state.known.add(keyText(key));
+  recordAutoscalers(state.known.size, pass.metrics);
   if (autoscaler === undefined) {
+    recordDesired(key, undefined, pass.metrics);
     state.histories.delete(keyText(key));
     state.uses.remove(key);
     return onChange;
@@ -81,7 +94,7 @@ async function reconcile(key: WorkKey, pass: Pass, state: State): Promise<Outcom
   try {
     recordReconciliation(await scaleOnce(autoscaler, pass, state), startedMs, pass);
   } catch (error) {
-    recordReconciliation({ current: 0, desired: 0, isFailed: true }, startedMs, pass);
+    recordReconciliation({ current: 0, desired: 0, error: "internal" }, startedMs, pass);
     throw error;
   }
   return after(state.settings.syncPeriodMs);
@@ -91,13 +104,13 @@ async function scaleOnce(autoscaler: HorizontalPodAutoscaler, pass: Pass, state:
   const { clock, events } = pass;
   const { status } = autoscaler;
   const scale = await scaleOf(autoscaler, pass, state);
-  if (typeof scale === "string") {
-    events.record(autoscaler, { type: "Warning", reason: "FailedGetScale", message: scale });
-    const message = `the HPA controller was unable to get the target's current scale: ${scale}`;
+  if ("problem" in scale) {
+    events.record(autoscaler, { type: "Warning", reason: "FailedGetScale", message: scale.problem });
+    const message = `the HPA controller was unable to get the target's current scale: ${scale.problem}`;
     const verdict: Verdict = { status: "False", reason: "FailedGetScale", message };
     const conditions = withVerdict(status?.conditions, "AbleToScale", verdict, clock.now());
     await report(autoscaler, { ...status, desiredReplicas: status?.desiredReplicas ?? 0, conditions }, pass);
-    return { current: 0, desired: 0, isFailed: true };
+    return { current: 0, desired: 0, error: scale.error };
   }
   const decision = await decide(autoscaler, scale, pass, state);
   const current = scale.spec?.replicas ?? 0;
@@ -105,21 +118,28 @@ async function scaleOnce(autoscaler: HorizontalPodAutoscaler, pass: Pass, state:
     events.record(autoscaler, { type: "Warning", reason: "FailedComputeMetricsReplicas", message: decision.message });
     const desired = status?.desiredReplicas ?? 0;
     await report(autoscaler, statusOf(autoscaler, { ...decision, current, desired }), pass);
-    return { current, desired: current, isFailed: true };
+    return { current, desired: current, error: "internal" };
   }
   state.histories.set(keyText(keyOf(autoscaler)), decision.history);
-  if (decision.replicas === current) await report(autoscaler, statusOf(autoscaler, { ...decision, current, desired: current }), pass);
-  else await rescale(autoscaler, { scale, decision, current }, pass, state);
-  return { current, desired: decision.replicas, isFailed: false };
+  if (decision.replicas === current) {
+    recordDesired(keyOf(autoscaler), current, pass.metrics);
+    await report(autoscaler, statusOf(autoscaler, { ...decision, current, desired: current }), pass);
+  } else await rescale(autoscaler, { scale, decision, current }, pass, state);
+  return { current, desired: decision.replicas, error: "none" };
+}
+
+interface NoScale {
+  readonly problem: string;
+  readonly error: ErrorLabel;
 }
 
 /** The target's scale, or why it is unknown. */
-async function scaleOf(autoscaler: HorizontalPodAutoscaler, { write, signal }: Pass, { targets }: State): Promise<Scale | string> {
+async function scaleOf(autoscaler: HorizontalPodAutoscaler, { write, signal }: Pass, { targets }: State): Promise<Scale | NoScale> {
   try {
     return await targets.get(write, autoscaler.metadata.namespace ?? "", autoscaler.spec.scaleTargetRef);
   } catch (error) {
     if (signal.aborted) throw error;
-    return messageOf(error);
+    return { problem: messageOf(error), error: error instanceof InvalidTarget ? "spec" : "internal" };
   }
 }
 
@@ -245,6 +265,7 @@ async function rescale(
   }
   events.record(autoscaler, { type: "Normal", reason: "SuccessfulRescale", message: `New size: ${replicas}; reason: ${reason}` });
   log.info("Scaled", { target: autoscaler.spec.scaleTargetRef.name, from: current, to: replicas, reason });
+  recordDesired(keyOf(autoscaler), replicas, pass.metrics);
   const nowMs = clock.now();
   if (autoscaler.spec.behavior !== undefined) {
     const key = keyText(keyOf(autoscaler));

@@ -18,6 +18,9 @@ export class UnknownTarget extends Error {
   override readonly name = "UnknownTarget";
 }
 
+/** The reference is invalid, whatever the cluster has. */
+export class InvalidTarget extends UnknownTarget {}
+
 /** Kinds by group and kind. Looked up again after a failure: a custom resource may come and go. */
 export class ScaleTargets {
   readonly #kinds = new Lru<string, ResourceKind<Scale>>({ max: KINDS_MAX });
@@ -54,7 +57,7 @@ function nameOf({ apiVersion = "", kind }: CrossVersionObjectReference): string 
 
 async function discovered(client: Client, { apiVersion = "", kind }: CrossVersionObjectReference): Promise<ResourceKind<Scale>> {
   const parsed = parseApiVersion(apiVersion);
-  if (parsed === undefined) throw new UnknownTarget(`unexpected GroupVersion string: ${apiVersion}`);
+  if (parsed === undefined) throw new InvalidTarget(`unexpected GroupVersion string: ${apiVersion}`);
   for (const version of await versionsOf(client, parsed.group)) {
     const found = (await discoverVersion(client, version)).find((candidate) => candidate.kind === kind);
     if (found === undefined) continue;

@@ -25,6 +25,8 @@ export interface Counting {
   readonly tracked: ReadonlySet<string>;
   /** More Pods are left for the next pass: the Job is not finished yet. */
   readonly isLimited: boolean;
+  /** Of the rule of the Pod failure policy that matched, one per new failure. */
+  readonly policyActions: readonly string[];
 }
 
 /** `status`: what this pass has changed so far. */
@@ -37,6 +39,7 @@ export function countPods(state: JobState, ending: Ending | undefined, status: J
   const failed = [...(cleaned.uncountedTerminatedPods?.failed ?? [])];
   const before = { succeeded: new Set(succeeded), failed: new Set(failed) };
   const release: Pod[] = [];
+  const policyActions: string[] = [];
   let newIndexes = 0;
   let isLimited = false;
   for (const pod of indexes === undefined ? tracked : tracked.toSorted(byIndex)) {
@@ -46,12 +49,16 @@ export function countPods(state: JobState, ending: Ending | undefined, status: J
     if (isSucceeded(pod) && !before.failed.has(uid)) {
       if (indexes === undefined) succeeded.push(...(before.succeeded.has(uid) ? [] : [uid]));
       else if (hasValidIndex(pod, state.spec) && !indexes.counted.has(completionIndexOf(pod) ?? -1)) newIndexes++;
-    } else if (countsAsFailed(state, ending, pod) && !before.failed.has(uid)) failed.push(uid);
+    } else if (endsAsFailed(state, ending, pod) && !before.failed.has(uid)) {
+      const { action, counts } = matchFailurePolicy(state.spec.podFailurePolicy, pod);
+      if (action !== undefined) policyActions.push(action);
+      if (counts) failed.push(uid);
+    }
     isLimited = newIndexes + succeeded.length + failed.length >= UNCOUNTED_MAX;
     if (isLimited) break;
   }
   const counted = { ...cleaned, uncountedTerminatedPods: uncountedOf(succeeded, failed) };
-  return { status: withIndexes(counted, state), release, tracked: held, isLimited };
+  return { status: withIndexes(counted, state), release, tracked: held, isLimited, policyActions };
 }
 
 /** Step 3. `tracked`: uids of Pods that still hold the finalizer. */
@@ -91,9 +98,8 @@ function mayRelease({ job, spec, indexes }: JobState, ending: Ending | undefined
 }
 
 /** When a Job fails, all its Pods that have not succeeded count as failed. */
-function countsAsFailed({ spec }: JobState, ending: Ending | undefined, pod: Pod): boolean {
-  if (!isFailed(pod, spec) && ending?.outcome !== "Failed") return false;
-  return hasValidIndex(pod, spec) && matchFailurePolicy(spec.podFailurePolicy, pod).counts;
+function endsAsFailed({ spec }: JobState, ending: Ending | undefined, pod: Pod): boolean {
+  return (isFailed(pod, spec) || ending?.outcome === "Failed") && hasValidIndex(pod, spec);
 }
 
 function withIndexes(status: JobStatus, { indexes }: JobState): JobStatus {

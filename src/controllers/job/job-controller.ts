@@ -23,7 +23,17 @@ import { nextBackoff, restoredBackoff } from "./backoff.ts";
 import { countPods, hasUncounted, withCounted, type Counting } from "./counting.ts";
 import { completionOf, deadlineRemainingMs, endingOf, type Ending } from "./ending.ts";
 import { confirm, JobMemory } from "./job-memory.ts";
-import { recordCounted, recordFinished, recordSync, type JobSync, type SyncAction } from "./job-metrics.ts";
+import {
+  countExternalJob,
+  countTerminatedTracked,
+  recordCounted,
+  recordCreations,
+  recordFinished,
+  recordPolicyActions,
+  recordSync,
+  type JobSync,
+  type SyncAction,
+} from "./job-metrics.ts";
 import { TRACKING_FINALIZER } from "./job-pods.ts";
 import { stateOf, uidOf, type JobState } from "./job-state.ts";
 import { withAnnouncement, withOutcome, withPodCounts, withStartTime, withSuspension, type PodCounts } from "./job-status.ts";
@@ -53,7 +63,7 @@ export const jobController = defineController({
     { apiGroups: [""], resources: ["pods"], verbs: ["list", "watch", "create", "patch", "delete"] },
     { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
   ],
-  watches: [watch(jobs, keysOfJob), watch(pods, keysOfPod)],
+  watches: [watch(jobs, keysOfJob, { count: countExternalJob }), watch(pods, keysOfPod, { count: countTerminatedTracked })],
   start({ clock }) {
     const memory = new JobMemory(clock.now());
     return async (key, pass) => {
@@ -187,20 +197,29 @@ async function act(plan: JobPlan, state: JobState, pass: Pass): Promise<Acted> {
   }
 }
 
-async function createPods(plan: Extract<PodPlan, { does: "create" }>, { job, indexes }: JobState, pass: Pass): Promise<Acted> {
+async function createPods(plan: Extract<PodPlan, { does: "create" }>, state: JobState, pass: Pass): Promise<Acted> {
+  const { job, indexes } = state;
   const waiting = plan.indexes?.values();
   const draft = plan.indexes === undefined ? trackedDraft(job) : undefined;
   let created = 0;
+  let failed = 0;
   const createNext = async (): Promise<void> => {
     const { value: index = 0 } = waiting?.next() ?? {};
-    await createPod(draft ?? indexedDraft(job, index, indexes?.awaiting.get(index)), job, pass);
-    created++;
+    try {
+      await createPod(draft ?? indexedDraft(job, index, indexes?.awaiting.get(index)), job, pass);
+      created++;
+    } catch (error) {
+      if (!isNamespaceTerminating(error)) failed++;
+      throw error;
+    }
   };
   try {
     await slowStart(plan.count, createNext);
     return { created, deleted: [] };
   } catch (error) {
     return { created, deleted: [], ...(isNamespaceTerminating(error) ? {} : { failure: { error } }) };
+  } finally {
+    recordCreations(state, { succeeded: created, failed }, pass);
   }
 }
 
@@ -240,25 +259,28 @@ async function count(job: Job, counting: Counting, ending: Ending | undefined, p
   const { clock, write } = pass;
   const announced = withAnnouncement(counting.status, ending, clock.now());
   const listed = await writeStatus(job, announced, pass);
+  recordPolicyActions(counting.policyActions, pass);
   const released = await releaseAll(counting.release, pass);
   const tracked = new Set([...counting.tracked].filter((uid) => !released.uids.has(uid)));
   const counted = withCounted(announced, tracked);
   const isOver = !counting.isLimited && released.failure === undefined && !hasUncounted(counted) && counted.terminating === 0;
   if (ending === undefined || !isOver) {
     await writeStatus(listed, counted, pass);
-    recordCounted(job, counted, pass);
     if (released.failure !== undefined) throw released.failure.error;
     return;
   }
   const finished = withOutcome(counted, ending, clock.now());
   await write.updateStatus(jobs, { ...listed, status: finished });
-  recordCounted(job, finished, pass);
+  recordCounted(listed, finished, pass);
   recordFinished(job, ending, pass);
   emitOutcome(listed, finished, ending, pass);
 }
 
-async function writeStatus(job: Job, status: JobStatus, { write }: Pass): Promise<Job> {
-  return deepEqual(status, job.status ?? {}) ? job : await write.updateStatus(jobs, { ...job, status });
+async function writeStatus(job: Job, status: JobStatus, pass: Pass): Promise<Job> {
+  if (deepEqual(status, job.status ?? {})) return job;
+  const written = await pass.write.updateStatus(jobs, { ...job, status });
+  recordCounted(job, status, pass);
+  return written;
 }
 
 interface Released {

@@ -119,9 +119,15 @@ function planUpdate(byOrdinal: ReadonlyMap<number, Pod>, seen: SetObserved): rea
   const candidates = members.slice(partition).toReversed();
   if (maxUnavailable === undefined) return planNextUpdate(candidates, seen);
   const unavailable = members.filter((pod) => pod === undefined || isUnavailable(pod, seen.availability)).length;
-  const allowed = Math.max(1, shareOf(maxUnavailable, { of: members.length, round: "down" }));
+  const allowed = maxUnavailableOf(seen.set);
   const old = candidates.flatMap((pod) => (pod !== undefined && isReplaceable(pod, seen) ? [pod] : []));
   return old.slice(0, Math.max(0, allowed - unavailable)).map((pod): Step => ({ does: "delete", pod, because: "update" }));
+}
+
+/** At least 1: an update could not progress otherwise. */
+export function maxUnavailableOf(set: StatefulSet): number {
+  const { maxUnavailable = 1 } = set.spec?.updateStrategy?.rollingUpdate ?? {};
+  return Math.max(1, shareOf(maxUnavailable, { of: desiredOrdinals(set).length, round: "down" }));
 }
 
 /** One at a time: waits until the Pods above the next one are available. */
@@ -158,7 +164,7 @@ function condemnedPods({ set, pods }: SetObserved): readonly Pod[] {
     .map(({ pod }) => pod);
 }
 
-function isUnavailable(pod: Pod, availability: AvailabilityRule): boolean {
+export function isUnavailable(pod: Pod, availability: AvailabilityRule): boolean {
   return pod.metadata.deletionTimestamp !== undefined || !isAvailable(pod, availability);
 }
 

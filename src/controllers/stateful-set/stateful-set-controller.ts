@@ -30,6 +30,7 @@ import { isMember, ordinalOf } from "./ordinals.ts";
 import { isParallel, planPods, type PodPlan } from "./plan.ts";
 import { carryOut } from "./pod-steps.ts";
 import { newRevision, planForgetting, planUpdateRevision } from "./revisions.ts";
+import { forgetAvailability, recordAvailability } from "./stateful-set-metrics.ts";
 import { isSameStatus, statefulSetStatus } from "./status.ts";
 import { setOfDeletedPod, setsOfDeletedClaim } from "./waiting-for-names.ts";
 
@@ -70,6 +71,7 @@ export const statefulSetController = defineController({
 async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   const set = pass.read.get(statefulSets, key);
   const selector = set && selectorOf(set);
+  if (set === undefined) forgetAvailability(key, pass.metrics);
   // If it was deleted, the garbage collector deletes its Pods.
   if (set?.spec === undefined || selector === undefined) return onChange;
   const owner = { ownerKind: statefulSets, selector, pass };
@@ -77,6 +79,7 @@ async function reconcile(key: WorkKey, pass: Pass): Promise<Outcome> {
   const claimed = await claim({ owner: set, kind: pods, belongs: (pod) => isMember(set, pod), ...owner });
   const members = claimed.filter((pod) => ordinalOf(pod) !== undefined);
   const availability = { minReadySeconds: set.spec.minReadySeconds ?? 0, nowMs: pass.clock.now() };
+  recordAvailability(set, members, availability, pass.metrics);
   if (set.metadata.deletionTimestamp !== undefined) return await reportTerminating(set, { members, availability }, pass);
   return await keepPods({ set, spec: set.spec, revisions, members, availability }, pass);
 }
