@@ -12,6 +12,8 @@ for (const [text, hash] of [
   test(`fnv1a32 of "${text}" is ${hash}`, () => equal(fnv1a32(text), hash));
 }
 
+test("fnv1a32 continues with the bytes after the text", () => equal(fnv1a32("foo", [0x62, 0x61, 0x72]), fnv1a32("foobar")));
+
 for (const [text, hash] of [
   ["", 0x811c9dc5],
   ["a", 0x050c5d7e],

@@ -4,10 +4,11 @@ import { encodeUtf8 } from "./utf8.ts";
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
 
-/** Of the text in UTF-8; unsigned. */
-export function fnv1a32(text: string): number {
+/** Of the text in UTF-8, then of the bytes after it; unsigned. */
+export function fnv1a32(text: string, after: Iterable<number> = []): number {
   let hash = OFFSET;
   for (const byte of encodeUtf8(text)) hash = Math.imul(hash ^ byte, PRIME);
+  for (const byte of after) hash = Math.imul(hash ^ byte, PRIME);
   return hash >>> 0;
 }
 

@@ -53,6 +53,21 @@ interface Suffix {
 }
 
 export function parseQuantity(text: string): Quantity {
+  const { sign, digits, exponent, suffix, isQuick, isBare } = readNumber(text);
+  // Upstream accepts a bare suffix as zero, but only here.
+  if (isBare && !isQuick) throw new QuantityError(WRONG_NUMBER);
+  const kept = isQuick && looksCanonical(digits, exponent, suffix) ? { text } : {};
+  const magnitude = BigInt(digits);
+  const amount = limited(suffix.base === 2 ? magnitude << BigInt(suffix.exponent) : magnitude, exponent, suffix.format);
+  return { ...amount, ...kept, unscaled: sign === "-" ? -amount.unscaled : amount.unscaled };
+}
+
+/** True if upstream computes with an int64 after it parsed this text, instead of an arbitrarily large number. */
+export function isInt64Quantity(text: string): boolean {
+  return readNumber(text).isQuick;
+}
+
+function readNumber(text: string) {
   if (text.length > TEXT_LENGTH_MAX) throw new QuantityError(WRONG_NUMBER);
   const match = text === "" ? null : GRAMMAR.exec(text);
   if (match === null) throw new QuantityError(WRONG_FORMAT);
@@ -60,14 +75,9 @@ export function parseQuantity(text: string): Quantity {
   const suffix = readSuffix(suffixText);
   if (suffix === undefined) throw new QuantityError(WRONG_SUFFIX);
   const digits = (whole.replace(/^0+/, "") || "0") + fraction;
-  const magnitude = BigInt(digits);
   const exponent = (suffix.base === 10 ? suffix.exponent : 0) - fraction.length;
   const isQuick = takesQuickPath({ digits, fraction, exponent, suffix });
-  // Upstream accepts a bare suffix as zero, but only here.
-  if (whole === "" && fraction === "" && !isQuick) throw new QuantityError(WRONG_NUMBER);
-  const kept = isQuick && looksCanonical(digits, exponent, suffix) ? { text } : {};
-  const amount = limited(suffix.base === 2 ? magnitude << BigInt(suffix.exponent) : magnitude, exponent, suffix.format);
-  return { ...amount, ...kept, unscaled: sign === "-" ? -amount.unscaled : amount.unscaled };
+  return { sign, digits, exponent, suffix, isQuick, isBare: whole === "" && fraction === "" };
 }
 
 function readSuffix(text: string): Suffix | undefined {

@@ -324,6 +324,23 @@ test("a Deployment whose ReplicaSet already existed has reason FoundNewReplicaSe
   assert.equal((await web(cluster)).status?.conditions?.at(-1)?.message, 'Found new replica set "mine"');
 });
 
+test("a ReplicaSet with another hash, as of an older version, stays the one of its template", async () => {
+  const name = "web-666787599f";
+  const labels = { app: "web", "pod-template-hash": "666787599f" };
+  const older = aReplicaSet(name, { image: "app:1", size: 3 });
+  const { uid: _, creationTimestamp: __, generation: ___, ...metadata } = older.metadata;
+  const spec = { ...older.spec!, selector: { matchLabels: labels }, template: { ...aTemplate(), metadata: { labels } } };
+  await using cluster = await given({ ...older, metadata: { ...metadata, labels }, spec }, aDeployment());
+  assert.notEqual(`web-${podTemplateHash((await defaulted()).template)}`, name);
+
+  await pass(cluster);
+
+  assert.deepEqual(
+    (await cluster.list(replicaSets, "default")).map((one) => [one.metadata.name, one.spec?.replicas]),
+    [[name, 3]],
+  );
+});
+
 test("a name collision gets another name and increments collisionCount", async () => {
   const name = `web-${podTemplateHash((await defaulted()).template)}`;
   const stranger = aReplicaSet(name, { image: "app:9" });

@@ -10,6 +10,11 @@ const TEMPLATE = {
 
 const HASHED = { ...TEMPLATE, metadata: { ...TEMPLATE.metadata, labels: { app: "web", "pod-template-hash": "abc" } } };
 
+const OTHER_WORDS = {
+  ...TEMPLATE,
+  spec: { ...TEMPLATE.spec, containers: [{ ...TEMPLATE.spec.containers[0], resources: { limits: { memory: "1024Mi" } } }] },
+};
+
 /** The same, with the members in reverse order. */
 function reversed<T>(value: T): T {
   if (typeof value !== "object" || value === null) return value;
@@ -21,15 +26,15 @@ function reversed<T>(value: T): T {
   ) as T;
 }
 
-test("the hash of a template is stable: ReplicaSets are named by it", () => {
-  assert.equal(podTemplateHash(TEMPLATE), "666787599f");
-  assert.equal(podTemplateHash(TEMPLATE, 0), "6d7d794544");
-  assert.equal(podTemplateHash(TEMPLATE, 1), "6d9956cc5f");
+test("the hash of a template is the one that upstream names ReplicaSets by", () => {
+  assert.equal(podTemplateHash(TEMPLATE), "69c874db78");
+  assert.equal(podTemplateHash(TEMPLATE, 0), "7b59548b46");
+  assert.equal(podTemplateHash(TEMPLATE, 1), "ddbcffc7f");
 });
 
-test("the hash does not depend on member order, nor on the pod-template-hash label", () => {
+test("the hash does not depend on member order, nor on the spelling of quantities", () => {
   assert.equal(podTemplateHash(reversed(TEMPLATE)), podTemplateHash(TEMPLATE));
-  assert.equal(podTemplateHash(HASHED), podTemplateHash(TEMPLATE));
+  assert.equal(podTemplateHash(OTHER_WORDS), podTemplateHash(TEMPLATE));
 });
 
 test("hashes are encoded with upstream's alphabet", () => {
@@ -42,13 +47,9 @@ test("hashes are encoded with upstream's alphabet", () => {
 
 test("templates that differ only in the pod-template-hash label are equal", () => {
   const otherImage = { ...TEMPLATE, spec: { containers: [{ ...TEMPLATE.spec.containers[0], image: "i:2" }] } };
-  const otherWords = {
-    ...TEMPLATE,
-    spec: { ...TEMPLATE.spec, containers: [{ ...TEMPLATE.spec.containers[0], resources: { limits: { memory: "1024Mi" } } }] },
-  };
 
   assert.equal(isSameTemplate(TEMPLATE, reversed(HASHED)), true);
-  assert.equal(isSameTemplate(TEMPLATE, otherWords), true);
+  assert.equal(isSameTemplate(TEMPLATE, OTHER_WORDS), true);
   assert.equal(isSameTemplate(TEMPLATE, otherImage), false);
   assert.equal(isSameTemplate(TEMPLATE, { ...TEMPLATE, metadata: { labels: { app: "web" } } }), false);
   assert.equal(isSameTemplate({ metadata: {} }, {}), true);
