@@ -47,7 +47,7 @@ spec:
 const ADMINISTRATOR = "kubernetes-admin";
 
 /** Writes of a component at its start have no preceding write. */
-const STARTS = ["kube-apiserver Bootstrap", "kubelet Registering"];
+const STARTS = ["kube-apiserver Bootstrap", "kube-apiserver AutoRegistration", "kubelet Registering"];
 
 /** Heartbeats are not recorded; a cause that names one needs no further explanation. */
 const HEARTBEAT = "leases.coordination.k8s.io ";
