@@ -47,6 +47,21 @@ jwt:
   equal(anonymous, undefined);
 });
 
+test("a configuration has rules for claims and for users", () => {
+  const { issuers } = read(
+    issuer(
+      GOOD,
+      NAMED,
+      "claimValidationRules: [{expression: claims.hd == 'a', message: wrong domain}, {claim: b, requiredValue: c}]",
+      "userValidationRules: [{expression: '!user.username.startsWith(\"system:\")'}]",
+    ),
+  );
+
+  deepEqual(issuers[0]?.claimRules, [{ expression: "claims.hd == 'a'", message: "wrong domain" }]);
+  deepEqual(issuers[0]?.requiredClaims, { b: "c" });
+  deepEqual(issuers[0]?.userRules, [{ expression: '!user.username.startsWith("system:")', message: "" }]);
+});
+
 test("anonymous authentication can be enabled, also for certain paths only", () => {
   deepEqual(read("jwt: []\nanonymous: {enabled: false}").anonymous, { enabled: false });
   deepEqual(read("anonymous: {enabled: true, conditions: [{path: /livez}, {path: /readyz}]}").anonymous, {
@@ -60,7 +75,7 @@ const GOOD = "issuer: {url: https://a, audiences: [x]}";
 const NAMED = 'claimMappings: {username: {claim: sub, prefix: ""}}';
 const issuer = (...lines: readonly string[]) => `jwt:\n- ${lines.join("\n  ")}\n`;
 const withIssuer = (text: string) => issuer(`issuer: {${text}}`, NAMED);
-const CEL = "CEL expressions are not supported; use a claim instead";
+const CEL = "CEL expressions are only supported in rules; use a claim instead";
 
 const wrong: readonly [text: string, sentence: string][] = [
   [issuer(GOOD, "claimMappings: {username: {expression: claims.sub}}"), `jwt[0].claimMappings.username.expression: Forbidden: ${CEL}`],
@@ -76,8 +91,31 @@ const wrong: readonly [text: string, sentence: string][] = [
     issuer(GOOD, 'claimMappings: {username: {claim: sub, prefix: ""}, extra: [{key: a.b/c, valueExpression: x}]}'),
     `jwt[0].claimMappings.extra: Forbidden: ${CEL}`,
   ],
-  [issuer(GOOD, NAMED, "userValidationRules: [{expression: 'true'}]"), `jwt[0].userValidationRules: Forbidden: ${CEL}`],
-  [issuer(GOOD, NAMED, "claimValidationRules: [{expression: 'true'}]"), `jwt[0].claimValidationRules[0].expression: Forbidden: ${CEL}`],
+  [issuer(GOOD, NAMED, "userValidationRules: [{}]"), "jwt[0].userValidationRules[0].expression: Required value"],
+  [
+    issuer(GOOD, NAMED, "userValidationRules: [{expression: 'true'}, {expression: 'true'}]"),
+    'jwt[0].userValidationRules[1].expression: Duplicate value: "true"',
+  ],
+  [
+    issuer(GOOD, NAMED, "userValidationRules: [{expression: user.name}]"),
+    "jwt[0].userValidationRules[0].expression: Invalid value: \"user.name\": compilation failed: ERROR: <input>:1:5: undefined field 'name'\n | user.name\n | ....^",
+  ],
+  [
+    issuer(GOOD, NAMED, "claimValidationRules: [{expression: claims.admin}]"),
+    'jwt[0].claimValidationRules[0].expression: Invalid value: "claims.admin": must evaluate to bool',
+  ],
+  [
+    issuer(GOOD, NAMED, "claimValidationRules: [{expression: user.uid == ''}]"),
+    "jwt[0].claimValidationRules[0].expression: Invalid value: \"user.uid == ''\": compilation failed: ERROR: <input>:1:1: undeclared reference to 'user' (in container '')\n | user.uid == ''\n | ^",
+  ],
+  [
+    issuer(GOOD, NAMED, "claimValidationRules: [{expression: 'true', requiredValue: a}]"),
+    'jwt[0].claimValidationRules[0].requiredValue: Invalid value: "a": may not be specified when expression is set',
+  ],
+  [
+    issuer(GOOD, NAMED, "claimValidationRules: [{expression: 'true', claim: a}]"),
+    'jwt[0].claimValidationRules[0]: Invalid value: "a": claim and expression can\'t both be set',
+  ],
   [issuer(GOOD, NAMED, "claimValidationRules: [{}]"), "jwt[0].claimValidationRules[0]: Required value: claim or expression is required"],
   [issuer(GOOD, NAMED, "claimValidationRules: [{claim: a}, {claim: a}]"), 'jwt[0].claimValidationRules[1].claim: Duplicate value: "a"'],
   [issuer(GOOD, "claimMappings: {}"), "jwt[0].claimMappings.username: Required value: claim or expression is required"],

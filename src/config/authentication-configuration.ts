@@ -1,7 +1,7 @@
 /**
  * Parses an AuthenticationConfiguration (--authentication-config): JWT issuers and anonymous authentication. The caller reads the file; the
- * text becomes plain values, or one error with all problems, in upstream's words where they concern a field. Not here: CEL expressions. A
- * configuration with one is rejected, because ignoring it would authenticate other users.
+ * text becomes plain values, or one error with all problems, in upstream's words where they concern a field. Not here: mappings of
+ * claims by CEL expressions. A configuration with one is rejected, because ignoring it would authenticate other users.
  */
 import {
   child,
@@ -18,7 +18,8 @@ import { parseYaml } from "../api/machinery/codec/yaml/yaml.ts";
 import { YamlError } from "../api/machinery/codec/yaml/scalar.ts";
 import type { Json, JsonObject } from "../api/machinery/object.ts";
 import { parsePemCertificates } from "../api/machinery/x509/certificate.ts";
-import type { OpenIdIssuer } from "../apiserver/framework/identity.ts";
+import type { OpenIdIssuer, TokenRule } from "../apiserver/framework/identity.ts";
+import { validateTokenRule, type RuleSubject } from "../apiserver/shared/token-rules/token-rules.ts";
 import { withoutTrailing } from "../base/text.ts";
 import { redactPassword } from "../cli/framework/redact-password.ts";
 
@@ -32,7 +33,7 @@ export interface AuthenticationConfiguration {
 const ISSUERS_MAX = 64;
 const API_VERSIONS = ["v1", "v1beta1", "v1alpha1"].map((version) => `apiserver.config.k8s.io/${version}`);
 const ALL_ALGORITHMS = ["ES256", "ES384", "ES512", "PS256", "PS384", "PS512", "RS256", "RS384", "RS512"];
-const NO_EXPRESSIONS = "CEL expressions are not supported; use a claim instead";
+const NO_EXPRESSIONS = "CEL expressions are only supported in rules; use a claim instead";
 
 /** `otherIssuers`: issuers of service account tokens, which must not be among these. Throws one error with all problems. */
 export function readAuthenticationConfiguration(bytes: Uint8Array, otherIssuers: readonly string[]): AuthenticationConfiguration {
@@ -85,7 +86,7 @@ class ConfigurationReader {
     if (username.claim === "" && !username.isExpression) this.#add(required(child(mapped, "username"), "claim or expression is required"));
     const uidClaim = this.#claim(mappings["uid"], child(mapped, "uid"));
     this.#refuseList(mappings, "extra", mapped);
-    this.#refuseList(parts, "userValidationRules", at);
+    const userRules = this.#userRules(parts["userValidationRules"], child(at, "userValidationRules"));
     return {
       ...this.#provider(parts["issuer"], child(at, "issuer")),
       usernameClaim: username.claim,
@@ -93,7 +94,8 @@ class ConfigurationReader {
       ...(groups.claim === "" ? {} : { groupsClaim: groups.claim }),
       groupsPrefix: groups.prefix,
       ...(uidClaim === "" ? {} : { uidClaim }),
-      requiredClaims: this.#requiredClaims(parts["claimValidationRules"], child(at, "claimValidationRules")),
+      ...this.#claimRules(parts["claimValidationRules"], child(at, "claimValidationRules")),
+      ...(userRules.length === 0 ? {} : { userRules }),
       algorithms: ALL_ALGORITHMS,
     };
   }
@@ -166,20 +168,49 @@ class ConfigurationReader {
     return this.#text(mapping, "claim", at);
   }
 
-  #requiredClaims(value: Json | undefined, at: string): Readonly<Record<string, string>> {
+  #claimRules(value: Json | undefined, at: string): Pick<OpenIdIssuer, "requiredClaims" | "claimRules"> {
     const claims = new Map<string, string>();
+    const claimRules: TokenRule[] = [];
     for (const [index, each] of this.#list(value, at).entries()) {
       const place = element(at, index);
       const rule = this.#object(each, place, ["claim", "requiredValue", "expression", "message"]);
       const claim = this.#text(rule, "claim", place);
-      if (this.#refuseExpression(rule, place)) continue;
-      if (claim === "") this.#add(required(place, "claim or expression is required"));
+      const expression = this.#text(rule, "expression", place);
       const message = this.#text(rule, "message", place);
-      if (message !== "") this.#add(invalid(child(place, "message"), message, "may not be specified when claim is set"));
-      if (claims.has(claim)) this.#add(duplicate(child(place, "claim"), claim));
-      claims.set(claim, this.#text(rule, "requiredValue", place));
+      const requiredValue = this.#text(rule, "requiredValue", place);
+      if (claim !== "" && expression !== "") {
+        this.#add(invalid(place, claim, "claim and expression can't both be set"));
+      } else if (expression !== "") {
+        if (requiredValue !== "")
+          this.#add(invalid(child(place, "requiredValue"), requiredValue, "may not be specified when expression is set"));
+        this.#addRule(claimRules, "claims", { expression, message }, child(place, "expression"));
+      } else {
+        if (claim === "") this.#add(required(place, "claim or expression is required"));
+        else if (message !== "") this.#add(invalid(child(place, "message"), message, "may not be specified when claim is set"));
+        if (claims.has(claim)) this.#add(duplicate(child(place, "claim"), claim));
+        claims.set(claim, requiredValue);
+      }
     }
-    return Object.fromEntries(claims);
+    return { requiredClaims: Object.fromEntries(claims), ...(claimRules.length === 0 ? {} : { claimRules }) };
+  }
+
+  #userRules(value: Json | undefined, at: string): readonly TokenRule[] {
+    const rules: TokenRule[] = [];
+    for (const [index, each] of this.#list(value, at).entries()) {
+      const place = element(at, index);
+      const rule = this.#object(each, place, ["expression", "message"]);
+      const expression = this.#text(rule, "expression", place);
+      const message = this.#text(rule, "message", place);
+      if (expression === "") this.#add(required(child(place, "expression")));
+      else this.#addRule(rules, "user", { expression, message }, child(place, "expression"));
+    }
+    return rules;
+  }
+
+  #addRule(rules: TokenRule[], subject: RuleSubject, rule: TokenRule, at: string): void {
+    if (rules.some(({ expression }) => expression === rule.expression)) return this.#add(duplicate(at, rule.expression));
+    for (const problem of validateTokenRule(subject, rule.expression, at)) this.#add(problem);
+    rules.push(rule);
   }
 
   #anonymous(value: Json): { readonly enabled: boolean; readonly paths?: readonly string[] } {

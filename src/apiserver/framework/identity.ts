@@ -66,6 +66,13 @@ export interface ServiceAccountTokens {
 }
 
 /** An OpenID Connect provider, from --oidc-* flags or an AuthenticationConfiguration. */
+/** A condition in the Common Expression Language. */
+export interface TokenRule {
+  readonly expression: string;
+  /** Why a token is rejected that does not fulfil it. */
+  readonly message: string;
+}
+
 export interface OpenIdIssuer {
   readonly url: string;
   /** URL of its discovery document, if not below `url`. */
@@ -80,6 +87,10 @@ export interface OpenIdIssuer {
   readonly uidClaim?: string;
   /** Claims that a token must have with exactly these values. */
   readonly requiredClaims: Readonly<Record<string, string>>;
+  /** Conditions on `claims`, the token's. */
+  readonly claimRules?: readonly TokenRule[];
+  /** Conditions on `user`, whom the claims are mapped to. */
+  readonly userRules?: readonly TokenRule[];
   readonly algorithms: readonly string[];
 }
 

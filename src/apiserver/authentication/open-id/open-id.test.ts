@@ -75,6 +75,17 @@ test("the discovery URL can be configured, and a trailing slash of the issuer is
   equal(await slash.nameOf(tokenOf({ iss: `${URL}/` })), "bob");
 });
 
+test("an OpenID token must fulfil the rules for its claims and its user", async () => {
+  const { nameOf } = issuerWorld({
+    claimRules: [{ expression: "claims.sub != 'eve'", message: "not her" }],
+    userRules: [{ expression: "!user.username.startsWith('system:')", message: "a reserved name" }],
+  });
+
+  equal(await nameOf(tokenOf()), "bob");
+  await rejects(async () => nameOf(tokenOf({ sub: "eve" })), /validation expression 'claims.sub != 'eve'' failed: not her$/);
+  await rejects(async () => nameOf(tokenOf({ sub: "system:admin" })), /user info validation rule: .* failed: a reserved name$/);
+});
+
 const others: readonly [title: string, token: string][] = [
   ["a token in another format", "abcdef.0123456789abcdef"],
   ["a token of another issuer", tokenOf({ iss: "https://other.example" })],
