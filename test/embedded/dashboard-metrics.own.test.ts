@@ -49,6 +49,44 @@ spec:
       template:
         metadata: { annotations: { simulated.k8ts.dev/run-for: 1s } }
         spec: { restartPolicy: Never, containers: [{ name: c, image: i }] }
+---
+apiVersion: batch/v1
+kind: Job
+metadata: { name: indexed }
+spec:
+  completionMode: Indexed
+  completions: 1
+  podFailurePolicy: { rules: [{ action: Count, onExitCodes: { operator: In, values: [3] } }] }
+  template:
+    metadata: { annotations: { simulated.k8ts.dev/run-for: 1s, simulated.k8ts.dev/exit-code: "3" } }
+    spec: { restartPolicy: Never, containers: [{ name: c, image: i }] }
+---
+apiVersion: batch/v1
+kind: Job
+metadata: { name: done }
+spec:
+  completionMode: Indexed
+  completions: 1
+  template:
+    metadata: { annotations: { simulated.k8ts.dev/run-for: 1s } }
+    spec: { restartPolicy: Never, containers: [{ name: c, image: i }] }
+---
+apiVersion: batch/v1
+kind: Job
+metadata: { name: elsewhere }
+spec:
+  managedBy: example.com/queue
+  template: { spec: { restartPolicy: Never, containers: [{ name: c, image: i }] } }
+---
+apiVersion: apps/v1
+kind: StatefulSet
+metadata: { name: db }
+spec:
+  serviceName: db
+  selector: { matchLabels: { app: db } }
+  template:
+    metadata: { labels: { app: db } }
+    spec: { containers: [{ name: db, image: "db:1" }] }
 `;
 
 async function pageOf(cluster: Cluster): Promise<string> {
