@@ -67,7 +67,7 @@ function isDefaulted({ golden, resource }: Stage, yaml: string): void {
   const shown = parseYaml(new TextEncoder().encode(yaml)).value as JsonObject;
   const compared = ({ status, ...rest }: JsonObject): JsonObject =>
     status === undefined || HAVE_STATUS_OF_SERVER.includes(resource.kind) ? rest : { ...rest, status };
-  deepEqual(compared(withoutWhatDiffers(shown, resource.scope)), compared(golden.defaulted as JsonObject));
+  deepEqual(compared(withoutWhatDiffers(shown, resource.scope)), compared(golden.defaulted));
 }
 
 /** The status may exist already: a Namespace is created as Active. */
