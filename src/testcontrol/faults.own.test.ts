@@ -102,13 +102,13 @@ test("a watch is dropped after a number of events, and running watches on reques
   await control("POST", "/faults", { match: { resource: "configmaps" }, dropWatch: { afterEvents: 2 }, times: 1 });
   const dropped = watch();
   // The watch begins with the list's revision, so no event is missed.
-  while ((await control("GET", "/faults")).faults[0].injected === 0) await create(`before-${Math.random()}`);
+  for (let count = 0; (await control("GET", "/faults")).faults[0].injected === 0; count++) await create(`before-${count}`);
   for (const name of ["x", "y", "z"]) await create(name);
   equal((await dropped).length, 2);
 
   const running = watch();
   const drop = async () => (await control("POST", "/watches/drop", { match: { userAgent: "faulty*" }, how: "reset" })).dropped;
-  while ((await drop()) === 0) await create(`again-${Math.random()}`);
+  for (let count = 0; (await drop()) === 0; count++) await create(`again-${count}`);
   await running;
 });
 

@@ -1,19 +1,7 @@
 /** Headers of a request and response as they are forwarded: without those that are about the connection, the user, or CORS. */
 import type { ExchangeAnswer } from "../framework/exchange.ts";
+import { HOP_BY_HOP } from "../shared/hop-by-hop-headers.ts";
 import type { RemoteHeaders } from "../framework/apis/aggregation.ts";
-
-/** Hop-by-hop headers (RFC 9110, 7.6.1), and those that Go's proxy drops. */
-const HOP_BY_HOP: ReadonlySet<string> = new Set([
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-]);
 
 /** Credentials and identity are for this server only; length and WebSocket handshake are set by the outgoing request. */
 const OWN = /^(?:authorization|content-length|expect|host|impersonate-.*|sec-websocket-.*|x-remote-.*)$/;

@@ -14,7 +14,7 @@ import { machineMaker } from "../../pki/certificate-issuer.ts";
 import { pkiDirectory } from "../../pki/pki-directory.ts";
 import { openPki, type Pki } from "../../pki/pki.ts";
 import { httpsTransport, type HttpsTransport } from "../../client/https/https-transport.ts";
-import { fileExists, joinPath, readWhole } from "../../host/files/files.ts";
+import { fileExists, joinPath } from "../../host/files/files.ts";
 import { tryPort } from "../../host/network/free-port.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
 import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
@@ -65,6 +65,7 @@ import { createJoiningPermissions } from "../../client/create-joining-permission
 import { createClient } from "../../client/rest-client.ts";
 import { tryPublishClusterNetwork } from "../publish-cluster-network.ts";
 import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node-files.ts";
+import { readDoor } from "./read-door.ts";
 import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
 import { autoscalerArguments } from "../../config/autoscaler-flags.ts";
 
@@ -493,24 +494,4 @@ async function kubeletPort(): Promise<number> {
     () => KUBELET_PORT,
     () => 0,
   );
-}
-
-/** The administrator's kubeconfig, which the API server wrote as JSON. */
-async function readDoor(url: string, kubeconfig: string): Promise<NonNullable<StartedCluster["door"]>> {
-  const { clusters, users } = JSON.parse(new TextDecoder().decode(await readWhole(kubeconfig))) as {
-    readonly clusters: readonly [{ readonly cluster: Readonly<Record<string, string>> }];
-    readonly users: readonly [{ readonly user: Readonly<Record<string, string>> }];
-  };
-  const [{ cluster }] = clusters;
-  const [{ user }] = users;
-  return {
-    url,
-    kubeconfig,
-    authority: fromBase64(cluster["certificate-authority-data"]),
-    admin: { certificate: fromBase64(user["client-certificate-data"]), key: fromBase64(user["client-key-data"]) },
-  };
-}
-
-function fromBase64(text = ""): string {
-  return Buffer.from(text, "base64").toString("utf8");
 }

@@ -4,21 +4,9 @@
  */
 import type { ExchangeAnswer, ExchangeRequest } from "../../framework/exchange.ts";
 import type { ApiRequest } from "../../framework/request.ts";
+import { HOP_BY_HOP } from "../../shared/hop-by-hop-headers.ts";
 import { rewriteLink, type ProxiedPlace } from "./proxied-links.ts";
 import type { ConnectionTarget } from "../../framework/node-connector.ts";
-
-/** Hop-by-hop headers (RFC 9110, 7.6.1), and those that Go's proxy drops. */
-const HOP_BY_HOP = [
-  "connection",
-  "keep-alive",
-  "proxy-authenticate",
-  "proxy-authorization",
-  "proxy-connection",
-  "te",
-  "trailer",
-  "transfer-encoding",
-  "upgrade",
-];
 
 /** Identity headers are for the API server only; length and WebSocket handshake are set by the outgoing request. */
 const OWN = /^(?:authorization|content-length|host|impersonate-.*|sec-websocket-.*|x-remote-(?:extra-.*|group|uid|user))$/;
@@ -39,7 +27,7 @@ export function forwardedHeaders(request: ExchangeRequest, uri: string): Record<
     .map((name) => name.trim());
   const headers = request
     .headerNames()
-    .filter((name) => !HOP_BY_HOP.includes(name) && !named.includes(name) && !OWN.test(name))
+    .filter((name) => !HOP_BY_HOP.has(name) && !named.includes(name) && !OWN.test(name))
     .map((name) => [name, request.header(name) ?? ""] as const);
   const before = request.header("x-forwarded-for");
   const { address } = request.peer;
@@ -66,9 +54,7 @@ export interface Forwarded {
 /** The backend's response as the client receives it. */
 export function forwardedAnswer(answer: ExchangeAnswer, forwarded: Forwarded): ExchangeAnswer {
   if ("run" in answer || "switching" in answer) return answer;
-  const kept = Object.entries(answer.headers).filter(
-    ([name]) => !HOP_BY_HOP.includes(name) && name !== "content-length" && !SITES.test(name),
-  );
+  const kept = Object.entries(answer.headers).filter(([name]) => !HOP_BY_HOP.has(name) && name !== "content-length" && !SITES.test(name));
   const headers = Object.fromEntries(kept);
   const location = headers["location"];
   if (typeof location !== "string") return { ...answer, headers };
