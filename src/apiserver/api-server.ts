@@ -111,59 +111,16 @@ export interface ApiServer {
 }
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
-  const metrics = new RequestMetrics();
-  // Authentication is created before the pipeline that the server's own writes pass, and uses it later.
-  const late: { requests?: OwnRequests } = {};
-  const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
-  const storeMetrics = new StoreMetrics(options.clock);
-  const admissionMetrics = new AdmissionCounters();
-  const timed = { ...options, store: storeMetrics.timed(options.store) };
-  const { server, authorizer, endpoints, aggregation } = contextOf(timed, late, admissionMetrics);
+  const parts = partsOf(options);
+  const { server, own, pipeline, documents, deadlines, metrics, endpoints, aggregation, state } = parts;
   const { clock, config } = server;
-  const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
-  const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
-  const bootstrapReconciler = countedWatches(clock, metrics, flowControl);
-  const pipeline = new Pipeline(server, new Verbs(server, bootstrapReconciler), {
-    metrics,
-    gate,
-    checkLeadership: leaseLeadership(server.objects),
-  });
-  const deadlines = new Deadlines(clock, config.requestTimeoutMs);
-  const hooks = new PostStartHooks({ without: flowControl === undefined ? FAIRNESS_HOOKS : [] });
-  const state = { hooks, isStopping: false };
-  const readiness = () => readinessOf(server, state);
-  const listedPaths = () => pathsOf(documents);
-  const { causes } = server;
-  const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
-  const allMetrics = (): MetricFamilies => [
-    storeMetrics.family(endpoints),
-    ...admissionMetrics.families(),
-    ...aggregation.metricFamilies(),
-    ...moreMetrics(),
-  ];
-  const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics: allMetrics };
-  const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
-  const own = { server, requests: new PipelineRequests(pipeline) };
-  late.requests = own.requests;
   const builtIns = new BootstrapReconciler(own);
-  const customResources = new CustomResources(own);
-  const closeParts = () => [customResources, gate, bootstrapReconciler, deadlines, aggregation, endpoints].forEach((part) => part.close());
   try {
-    await bootstrap(own, bootstrapSteps, hooks);
-    await customResources.start();
-    await authorizer.start();
-    hooks.finished("generic-apiserver-start-informers");
-    await server.admission.start();
-    hooks.finished("start-apiserver-admission-initializer");
-    await flowControl?.start(own.requests);
-    FAIRNESS_HOOKS.forEach((hook) => hooks.finished(hook));
-    for (const step of bootstrapSteps) await builtIns.keep(step);
-    await aggregation.start(own.requests);
-    AGGREGATION_HOOKS.forEach((hook) => hooks.finished(hook));
+    await startParts(parts, builtIns);
   } catch (error) {
     // A server that failed to start must leave nothing running in the process.
     builtIns.close();
-    closeParts();
+    parts.close();
     throw error;
   }
   let advertised: AdvertisedServer | undefined;
@@ -198,9 +155,63 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
       state.isStopping = true;
       builtIns.close();
       await advertised?.stop();
-      closeParts();
+      parts.close();
     },
   };
+}
+
+/** Creates the parts of the server; nothing runs yet. */
+function partsOf(options: ApiServerOptions) {
+  const metrics = new RequestMetrics();
+  // Authentication is created before the pipeline that the server's own writes pass, and uses it later.
+  const late: { requests?: OwnRequests } = {};
+  const storeMetrics = new StoreMetrics(options.clock);
+  const admissionMetrics = new AdmissionCounters();
+  const timed = { ...options, store: storeMetrics.timed(options.store) };
+  const { server, authorizer, endpoints, aggregation } = contextOf(timed, late, admissionMetrics);
+  const { clock, config, causes } = server;
+  const flowControl = config.priorityAndFairness ? new FlowControl(server) : undefined;
+  const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
+  const watches = countedWatches(clock, metrics, flowControl);
+  const checkLeadership = leaseLeadership(server.objects);
+  const pipeline = new Pipeline(server, new Verbs(server, watches), { metrics, gate, checkLeadership });
+  const deadlines = new Deadlines(clock, config.requestTimeoutMs);
+  const hooks = new PostStartHooks({ without: flowControl === undefined ? FAIRNESS_HOOKS : [] });
+  const state = { hooks, isStopping: false };
+  const { loadDescriptions, moreMetrics = () => [], moreDocuments = [] } = options;
+  const allMetrics = (): MetricFamilies => [
+    storeMetrics.family(endpoints),
+    ...admissionMetrics.families(),
+    ...aggregation.metricFamilies(),
+    ...moreMetrics(),
+  ];
+  const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
+  const readiness = () => readinessOf(server, state);
+  const listedPaths = () => pathsOf(documents);
+  const dependencies = { server, endpoints, metrics, causes, fairness, readiness, listedPaths, loadDescriptions, moreMetrics: allMetrics };
+  const documents: readonly Document[] = [...documentFactories.map((make) => make(dependencies)), ...moreDocuments];
+  const own = { server, requests: new PipelineRequests(pipeline) };
+  late.requests = own.requests;
+  const customResources = new CustomResources(own);
+  const close = () => [customResources, gate, watches, deadlines, aggregation, endpoints].forEach((part) => part.close());
+  const running = { server, own, authorizer, endpoints, aggregation, customResources, flowControl };
+  return { ...running, pipeline, documents, deadlines, metrics, hooks, state, close };
+}
+
+/** Starts the parts in the order of their dependencies; readiness waits for all of them. */
+async function startParts(parts: ReturnType<typeof partsOf>, builtIns: BootstrapReconciler): Promise<void> {
+  const { server, own, authorizer, aggregation, customResources, flowControl, hooks } = parts;
+  await bootstrap(own, bootstrapSteps, hooks);
+  await customResources.start();
+  await authorizer.start();
+  hooks.finished("generic-apiserver-start-informers");
+  await server.admission.start();
+  hooks.finished("start-apiserver-admission-initializer");
+  await flowControl?.start(own.requests);
+  FAIRNESS_HOOKS.forEach((hook) => hooks.finished(hook));
+  for (const step of bootstrapSteps) await builtIns.keep(step);
+  await aggregation.start(own.requests);
+  AGGREGATION_HOOKS.forEach((hook) => hooks.finished(hook));
 }
 
 /** Watches are counted by metrics, and by Priority and Fairness: the more watches receive a write, the more it costs. */
