@@ -22,6 +22,7 @@ const API = ["base", "api/machinery", "cel", "api"];
 const COMPONENTS = [
   ...API,
   "host/**",
+  "csi/**",
   "store/**",
   "client/**",
   "apiserver/**",
@@ -67,6 +68,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The Common Expression Language: pure, knows no kind of the API.
   cel: { knows: ["base", "api/machinery"] },
   api: { knows: ["base", "api/machinery", "cel"] },
+  // The Container Storage Interface: its messages and the contract of a driver.
+  csi: { knows: ["base"] },
+  "csi/client": { knows: ["base", "host/**", "csi"] },
   store: { knows: ["base"] },
   "store/memory": { knows: ["base", "store"] },
   "store/embedded": { knows: ["base", "host/**", "store"], packages: ["lmdb"] },
@@ -126,17 +130,18 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "scheduler/framework": { knows: API },
   "scheduler/plugins": { knows: [...API, "scheduler/framework"] },
   scheduler: { knows: [...API, "client", "scheduler/framework"] },
-  "kubelet/contracts": { knows: API },
+  "kubelet/contracts": { knows: [...API, "csi"] },
   // Pure helpers that runtimes and volumes have in common with the kubelet.
   "kubelet/shared": { knows: [...API, "kubelet/contracts"] },
   kubelet: { knows: [...API, "client", ...KUBELET_CONTRACTS] },
   // A runtime knows its contract only, not the kubelet that calls it.
   "kubelet/runtime": { knows: [...API, ...KUBELET_CONTRACTS] },
   "kubelet/runtime/cri": { knows: [...API, "host/**", ...KUBELET_CONTRACTS] },
-  "kubelet/volumes/framework": { knows: [...API, ...KUBELET_CONTRACTS] },
+  "kubelet/volumes/framework": { knows: [...API, "csi", ...KUBELET_CONTRACTS] },
   // A volume kind knows its contract only, not the kubelet that calls it.
-  "kubelet/volumes": { knows: [...API, "kubelet/volumes/framework"] },
-  "kubelet/machine": { knows: [...API, "host/**", "client", "kubelet", ...KUBELET_CONTRACTS, "kubelet/volumes/**"] },
+  "kubelet/volumes": { knows: [...API, "csi", "kubelet/volumes/framework"] },
+  "kubelet/plugin-registration": { knows: [...API, "host/**", ...KUBELET_CONTRACTS] },
+  "kubelet/machine": { knows: [...API, "host/**", "csi/**", "client", "kubelet", ...KUBELET_CONTRACTS, "kubelet/volumes/**"] },
   "kubelet/server": { knows: [...API, "host/**", "client", "kubelet", ...KUBELET_CONTRACTS] },
   proxy: { knows: [...API, "host/**", "client"] },
   "proxy/appliers": { knows: [...API, "host/**", "proxy"] },

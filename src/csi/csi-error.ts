@@ -1,0 +1,53 @@
+/** The failure of a CSI call, with its gRPC code and upstream's message, as users know it from Events. */
+
+/** Canonical gRPC codes. */
+export type CsiCode =
+  | "OK"
+  | "CANCELLED"
+  | "UNKNOWN"
+  | "INVALID_ARGUMENT"
+  | "DEADLINE_EXCEEDED"
+  | "NOT_FOUND"
+  | "ALREADY_EXISTS"
+  | "PERMISSION_DENIED"
+  | "RESOURCE_EXHAUSTED"
+  | "FAILED_PRECONDITION"
+  | "ABORTED"
+  | "OUT_OF_RANGE"
+  | "UNIMPLEMENTED"
+  | "INTERNAL"
+  | "UNAVAILABLE"
+  | "DATA_LOSS"
+  | "UNAUTHENTICATED";
+
+export class CsiError extends Error {
+  override readonly name = "CsiError";
+  readonly code: CsiCode;
+  /** The driver's own message. */
+  readonly details: string;
+
+  constructor(code: CsiCode, details: string, options: { readonly cause?: unknown } = {}) {
+    super(`rpc error: code = ${goNameOfCode(code)} desc = ${details}`, options);
+    this.code = code;
+    this.details = details;
+  }
+}
+
+/** Codes after which the driver may still be working on the request, or may have completed it. Upstream's list of errors that are not final. */
+const UNCERTAIN: ReadonlySet<CsiCode> = new Set(["CANCELLED", "DEADLINE_EXCEEDED", "UNAVAILABLE", "RESOURCE_EXHAUSTED", "ABORTED"]);
+
+/** True if the driver answered that the request failed and nothing of it is in progress. */
+export function isFinalCsiError(error: unknown): boolean {
+  return error instanceof CsiError && !UNCERTAIN.has(error.code);
+}
+
+export function hasCsiCode(error: unknown, code: CsiCode): error is CsiError {
+  return error instanceof CsiError && error.code === code;
+}
+
+/** "InvalidArgument" of "INVALID_ARGUMENT": how gRPC's Go library prints a code. CANCELLED has one "l" there. */
+function goNameOfCode(code: CsiCode): string {
+  if (code === "OK") return code;
+  if (code === "CANCELLED") return "Canceled";
+  return code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());
+}
