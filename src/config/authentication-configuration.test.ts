@@ -75,21 +75,96 @@ const GOOD = "issuer: {url: https://a, audiences: [x]}";
 const NAMED = 'claimMappings: {username: {claim: sub, prefix: ""}}';
 const issuer = (...lines: readonly string[]) => `jwt:\n- ${lines.join("\n  ")}\n`;
 const withIssuer = (text: string) => issuer(`issuer: {${text}}`, NAMED);
-const CEL = "CEL expressions are only supported in rules; use a claim instead";
+const mapped = (...mappings: readonly string[]) => issuer(GOOD, `claimMappings: {${mappings.join(", ")}}`);
+const SUB = 'username: {claim: sub, prefix: ""}';
+const UNDECLARED = "compilation failed: ERROR: <input>:1:1: undeclared reference to 'x' (in container '')\n | x\n | ^";
+const EMAIL_UNVERIFIED =
+  "claims.email_verified must be used in claimMappings.username.expression or claimMappings.extra[*].valueExpression or " +
+  "claimValidationRules[*].expression when claims.email is used in claimMappings.username.expression";
+
+test("a configuration maps claims by expressions", () => {
+  const { issuers } = read(
+    mapped(
+      "username: {expression: 'claims.email_verified ? claims.email : claims.sub'}",
+      "groups: {expression: \"claims.roles.split(',')\"}",
+      "uid: {expression: claims.oid}",
+      "extra: [{key: example.com/team, valueExpression: claims.team}]",
+    ),
+  );
+
+  deepEqual(issuers[0]?.mappings, {
+    username: "claims.email_verified ? claims.email : claims.sub",
+    groups: "claims.roles.split(',')",
+    uid: "claims.oid",
+    extra: [{ key: "example.com/team", expression: "claims.team" }],
+  });
+  equal(issuers[0]?.usernameClaim, "");
+});
+
+const emailIsVerified: readonly [where: string, text: string][] = [
+  ["the expression of the username", mapped("username: {expression: 'has(claims.email_verified) ? claims.email : \"\"'}")],
+  [
+    "the expression of the username, optionally",
+    mapped("username: {expression: 'claims.?email_verified.orValue(true) ? claims.email : \"\"'}"),
+  ],
+  [
+    "an expression of extra",
+    mapped("username: {expression: claims.email}", "extra: [{key: a.b/c, valueExpression: string(claims.email_verified)}]"),
+  ],
+  [
+    "a rule for claims",
+    issuer(
+      GOOD,
+      "claimMappings: {username: {expression: claims.email}}",
+      "claimValidationRules: [{expression: claims.email_verified == true}]",
+    ),
+  ],
+];
+
+for (const [where, text] of emailIsVerified) {
+  test(`an email address may be the username if ${where} reads email_verified`, () => equal(read(text).issuers.length, 1));
+}
 
 const wrong: readonly [text: string, sentence: string][] = [
-  [issuer(GOOD, "claimMappings: {username: {expression: claims.sub}}"), `jwt[0].claimMappings.username.expression: Forbidden: ${CEL}`],
   [
-    issuer(GOOD, 'claimMappings: {username: {claim: sub, prefix: ""}, groups: {expression: claims.g}}'),
-    `jwt[0].claimMappings.groups.expression: Forbidden: ${CEL}`,
+    mapped("username: {expression: '[claims.email][0]'}"),
+    `jwt[0].claimMappings.username.expression: Invalid value: "[claims.email][0]": ${EMAIL_UNVERIFIED}`,
+  ],
+  [mapped("username: {expression: x}"), `jwt[0].claimMappings.username.expression: Invalid value: "x": ${UNDECLARED}`],
+  [
+    mapped("username: {expression: claims.sub, claim: sub}"),
+    'jwt[0].claimMappings.username: Invalid value: "": claim and expression can\'t both be set',
   ],
   [
-    issuer(GOOD, 'claimMappings: {username: {claim: sub, prefix: ""}, uid: {expression: claims.g}}'),
-    `jwt[0].claimMappings.uid.expression: Forbidden: ${CEL}`,
+    mapped("username: {expression: claims.sub, prefix: 'a:'}"),
+    'jwt[0].claimMappings.username.prefix: Invalid value: "a:": may not be specified when expression is set',
+  ],
+  [mapped(SUB, "groups: {expression: x}"), `jwt[0].claimMappings.groups.expression: Invalid value: "x": ${UNDECLARED}`],
+  [mapped(SUB, "uid: {expression: x}"), `jwt[0].claimMappings.uid.expression: Invalid value: "x": ${UNDECLARED}`],
+  [
+    mapped(SUB, "uid: {expression: claims.a, claim: a}"),
+    'jwt[0].claimMappings.uid: Invalid value: "": claim and expression can\'t both be set',
   ],
   [
-    issuer(GOOD, 'claimMappings: {username: {claim: sub, prefix: ""}, extra: [{key: a.b/c, valueExpression: x}]}'),
-    `jwt[0].claimMappings.extra: Forbidden: ${CEL}`,
+    mapped(SUB, "extra: [{key: a.b/c, valueExpression: x}]"),
+    `jwt[0].claimMappings.extra[0].valueExpression: Invalid value: "x": ${UNDECLARED}`,
+  ],
+  [mapped(SUB, "extra: [{key: a.b/c}]"), "jwt[0].claimMappings.extra[0].valueExpression: Required value"],
+  [
+    mapped(SUB, "extra: [{key: a.b/c, valueExpression: claims.a}, {key: a.b/c, valueExpression: claims.a}]"),
+    'jwt[0].claimMappings.extra[1].key: Duplicate value: "a.b/c"',
+  ],
+  [
+    mapped(SUB, "extra: [{key: team, valueExpression: claims.a}]"),
+    'jwt[0].claimMappings.extra[0].key: Invalid value: "team": must be a domain-prefixed path (such as "acme.io/foo")',
+  ],
+  [
+    mapped(SUB, "extra: [{key: a.b/C, valueExpression: claims.a}]"),
+    'jwt[0].claimMappings.extra[0].key: Invalid value: "a.b/C": must be lowercase',
+  ],
+  [
+    mapped(SUB, "extra: [{key: a.k8s.io/c, valueExpression: claims.a}]"),
+    'jwt[0].claimMappings.extra[0].key: Invalid value: "a.k8s.io/c": k8s.io, kubernetes.io and their subdomains are reserved for Kubernetes use',
   ],
   [issuer(GOOD, NAMED, "userValidationRules: [{}]"), "jwt[0].userValidationRules[0].expression: Required value"],
   [

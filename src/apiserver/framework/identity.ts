@@ -65,7 +65,6 @@ export interface ServiceAccountTokens {
   readonly jwksUri?: string;
 }
 
-/** An OpenID Connect provider, from --oidc-* flags or an AuthenticationConfiguration. */
 /** A condition in the Common Expression Language. */
 export interface TokenRule {
   readonly expression: string;
@@ -73,6 +72,19 @@ export interface TokenRule {
   readonly message: string;
 }
 
+/** Expressions on `claims` that return attributes of the user. */
+export interface ClaimMappings {
+  /** Replaces `usernameClaim`. Must return a string that is not empty. */
+  readonly username?: string;
+  /** Returns a string or a list of strings. */
+  readonly groups?: string;
+  /** Must return a string. */
+  readonly uid?: string;
+  /** Each returns a string or a list of strings; a key whose value is empty is absent. */
+  readonly extra?: readonly { readonly key: string; readonly expression: string }[];
+}
+
+/** An OpenID Connect provider, from --oidc-* flags or an AuthenticationConfiguration. */
 export interface OpenIdIssuer {
   readonly url: string;
   /** URL of its discovery document, if not below `url`. */
@@ -80,11 +92,14 @@ export interface OpenIdIssuer {
   readonly audiences: readonly string[];
   /** The authority of its certificate, PEM; absent: the machine's trusted roots. */
   readonly certificateAuthority?: string;
+  /** "" if `mappings.username` is set. */
   readonly usernameClaim: string;
   readonly usernamePrefix: string;
   readonly groupsClaim?: string;
   readonly groupsPrefix: string;
   readonly uidClaim?: string;
+  /** Attributes that are not claims themselves, but computed from them. */
+  readonly mappings?: ClaimMappings;
   /** Claims that a token must have with exactly these values. */
   readonly requiredClaims: Readonly<Record<string, string>>;
   /** Conditions on `claims`, the token's. */

@@ -10,6 +10,7 @@ import { AuthenticationError } from "../../framework/authentication.ts";
 import type { OpenIdIssuer } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
 import { wrongType } from "../../shared/claim-types.ts";
+import type { MappedAttributes } from "../../shared/token-rules/claim-mapper.ts";
 
 /** Tolerated clock skew. Upstream's number. */
 const NOT_BEFORE_LEEWAY_MS = 60_000;
@@ -32,19 +33,21 @@ export function checkClaims({ audiences }: OpenIdIssuer, claims: JsonObject, now
   return endMs;
 }
 
-/** Throws an AuthenticationError if the claims identify no user, or a required claim is missing. */
-export function userOfClaims(issuer: OpenIdIssuer, claims: JsonObject): User {
-  const name = nameOf(issuer, claims);
-  const groups = groupsOf(issuer, claims);
-  const uid = issuer.uidClaim === undefined ? "" : textClaim(claims, issuer.uidClaim, `parse uid claim ${quoteGo(issuer.uidClaim)}`);
+/**
+ * Throws an AuthenticationError if the claims identify no user, or a required claim is missing. `mapped`: what expressions return, instead
+ * of claims.
+ */
+export function userOfClaims(issuer: OpenIdIssuer, claims: JsonObject, mapped: MappedAttributes = {}): User {
+  const name = mapped.name ?? nameOf(issuer, claims);
+  const groups = mapped.groups ?? groupsOf(issuer, claims);
+  const uid = mapped.uid ?? uidOf(issuer, claims);
   checkRequired(issuer, claims);
-  const id = claims["jti"];
-  return {
-    name,
-    groups,
-    ...(uid === "" ? {} : { uid }),
-    ...(typeof id === "string" && id !== "" ? { extra: { "authentication.kubernetes.io/credential-id": [`JTI=${id}`] } } : {}),
-  };
+  const extra = { ...credentialId(claims), ...mapped.extra };
+  return { name, groups, ...(uid === "" ? {} : { uid }), ...(Object.keys(extra).length === 0 ? {} : { extra }) };
+}
+
+function credentialId({ jti: id }: JsonObject): Readonly<Record<string, readonly string[]>> {
+  return typeof id === "string" && id !== "" ? { "authentication.kubernetes.io/credential-id": [`JTI=${id}`] } : {};
 }
 
 export function refusedToken(why: string): AuthenticationError {
@@ -73,6 +76,10 @@ function groupsOf({ groupsClaim, groupsPrefix }: OpenIdIssuer, claims: JsonObjec
   const groups = typeof value === "string" ? [value] : value;
   if (!isTexts(groups)) throw new AuthenticationError(`oidc: parse groups claim ${quoteGo(groupsClaim)}: ${wrongType(value, "string")}`);
   return groups.map((group) => groupsPrefix + group);
+}
+
+function uidOf({ uidClaim }: OpenIdIssuer, claims: JsonObject): string {
+  return uidClaim === undefined ? "" : textClaim(claims, uidClaim, `parse uid claim ${quoteGo(uidClaim)}`);
 }
 
 function checkRequired({ requiredClaims }: OpenIdIssuer, claims: JsonObject): void {

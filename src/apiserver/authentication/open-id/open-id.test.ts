@@ -86,6 +86,16 @@ test("an OpenID token must fulfil the rules for its claims and its user", async 
   await rejects(async () => nameOf(tokenOf({ sub: "system:admin" })), /user info validation rule: .* failed: a reserved name$/);
 });
 
+test("expressions map the claims of an OpenID token to its user, before rules for users", async () => {
+  const { nameOf } = issuerWorld({
+    mappings: { username: "'oidc:' + claims.sub", groups: "['dev']" },
+    userRules: [{ expression: "'dev' in user.groups && user.username != 'oidc:eve'", message: "not her" }],
+  });
+
+  equal(await nameOf(tokenOf()), "oidc:bob");
+  await rejects(async () => nameOf(tokenOf({ sub: "eve" })), /failed: not her$/);
+});
+
 const others: readonly [title: string, token: string][] = [
   ["a token in another format", "abcdef.0123456789abcdef"],
   ["a token of another issuer", tokenOf({ iss: "https://other.example" })],

@@ -1,7 +1,7 @@
 /**
  * Authenticates OpenID Connect tokens of trusted issuers. The token names its issuer, unverified; this only selects the keys. Verified
  * tokens are cached for some seconds, so that a client that sends one with every request does not cost a signature check each time. Not
- * here: mappings of claims by CEL expressions, and distributed claims.
+ * here: distributed claims.
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -16,6 +16,7 @@ import {
 import type { OpenIdIssuer } from "../../framework/identity.ts";
 import type { User } from "../../framework/request.ts";
 import { checkSignature, readToken, type SignedToken } from "../../shared/json-web-token.ts";
+import { ClaimMapper } from "../../shared/token-rules/claim-mapper.ts";
 import { TokenRules } from "../../shared/token-rules/token-rules.ts";
 import { checkClaims, refusedToken, userOfClaims } from "./claims.ts";
 import { KeySet } from "./key-set.ts";
@@ -64,12 +65,14 @@ interface Good {
 
 class Issuer {
   readonly #issuer: OpenIdIssuer;
+  readonly #mapper: ClaimMapper | undefined;
   readonly #rules: TokenRules;
   readonly #keys: KeySet;
   readonly #clock: Clock;
 
   constructor(issuer: OpenIdIssuer, keys: KeySet, clock: Clock) {
     this.#issuer = issuer;
+    this.#mapper = issuer.mappings === undefined ? undefined : new ClaimMapper(issuer.mappings);
     this.#rules = new TokenRules(issuer);
     this.#keys = keys;
     this.#clock = clock;
@@ -91,7 +94,7 @@ class Issuer {
   #judge({ payload, repeatedClaim }: SignedToken): Good {
     if (repeatedClaim !== undefined) throw refusedToken("failed to unmarshal claims: duplicate claim");
     const endMs = checkClaims(this.#issuer, payload, this.#clock.now());
-    const user = userOfClaims(this.#issuer, payload);
+    const user = userOfClaims(this.#issuer, payload, this.#mapper?.map(payload));
     this.#rules.check(payload, user);
     return { user, endMs };
   }

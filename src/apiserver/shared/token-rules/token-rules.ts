@@ -5,8 +5,9 @@
 import { internalFieldError, invalid, type FieldError } from "../../../api/machinery/field-error.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { compile } from "../../../cel/compile.ts";
-import type { Compilation, Program } from "../../../cel/contract.ts";
+import type { Compilation, CompilationFailure, Program } from "../../../cel/contract.ts";
 import { createEnvironment, type Environment } from "../../../cel/environment.ts";
+import { selectsField } from "../../../cel/selects-field.ts";
 import { declared, declareList, declareMap, declareObject } from "../../../cel/types/declaration.ts";
 import { ANY, BOOL, isSameType, mapOf, STRING } from "../../../cel/types/type.ts";
 import type { CelValue } from "../../../cel/values/value.ts";
@@ -32,18 +33,45 @@ const ENVIRONMENTS: Readonly<Record<RuleSubject, Environment>> = {
 };
 
 export function* validateTokenRule(subject: RuleSubject, expression: string, at: string): Iterable<FieldError> {
-  const compilation = compileRule(subject, expression);
-  if (compilation.ok) {
-    if (!isSameType(compilation.program.outputType, BOOL)) yield invalid(at, expression, "must evaluate to bool");
-  } else if (compilation.stage === "program") {
-    yield internalFieldError(at, `program instantiation failed: ${compilation.message}`);
-  } else {
-    yield invalid(at, expression, `compilation failed: ${compilation.message}`);
-  }
+  const compilation = compileFor(subject, expression);
+  if (!compilation.ok) yield failure(compilation, expression, at);
+  else if (!isSameType(compilation.program.outputType, BOOL)) yield invalid(at, expression, "must evaluate to bool");
 }
 
-function compileRule(subject: RuleSubject, expression: string): Compilation {
+/** Problems of an expression that maps claims. It may have any type: those of claims are known with a token only. */
+export function* validateClaimMapping(expression: string, at: string): Iterable<FieldError> {
+  const compilation = compileFor("claims", expression);
+  if (!compilation.ok) yield failure(compilation, expression, at);
+}
+
+/** True if the expression reads this claim by its name (`claims.email`, `has(claims.email)`, `claims.?email`). */
+export function readsClaim(expression: string, claim: string): boolean {
+  return selectsField(ENVIRONMENTS.claims, expression, { variable: "claims", field: claim });
+}
+
+function failure({ stage, message }: CompilationFailure, expression: string, at: string): FieldError {
+  if (stage === "program") return internalFieldError(at, `program instantiation failed: ${message}`);
+  return invalid(at, expression, `compilation failed: ${message}`);
+}
+
+/** Compiles an expression on the claims of a token, or on its user. */
+export function compileFor(subject: RuleSubject, expression: string): Compilation {
   return compile(ENVIRONMENTS[subject], expression);
+}
+
+/** Throws an Error if the expression does not compile: the configuration was not validated. */
+export function programOf(subject: RuleSubject, expression: string): Program {
+  const compilation = compileFor(subject, expression);
+  if (compilation.ok) return compilation.program;
+  throw new Error(`Cannot use the expression ${expression}: ${compilation.message}. Correct the expression`);
+}
+
+/** Throws an AuthenticationError if the expression has no value for these claims, or this user. */
+export function evaluated(subject: RuleSubject, program: Program, value: CelValue, doing?: string): CelValue {
+  const evaluation = program.evaluate({ [subject]: value });
+  if (evaluation.ok) return evaluation.value;
+  const prefix = doing === undefined ? "" : `${doing}: `;
+  throw new AuthenticationError(`${prefix}expression '${program.source}' resulted in error: ${evaluation.error.message}`);
 }
 
 interface CompiledRule extends TokenRule {
@@ -80,19 +108,13 @@ export class TokenRules {
 }
 
 function compiled(subject: RuleSubject, rule: TokenRule): CompiledRule {
-  const compilation = compileRule(subject, rule.expression);
-  if (!compilation.ok) throw new Error(`Cannot use the rule ${rule.expression}: ${compilation.message}. Correct the expression`);
-  return { ...rule, program: compilation.program };
+  return { ...rule, program: programOf(subject, rule.expression) };
 }
 
 /** As upstream, all are evaluated before the first that is not fulfilled is reported. */
 function checkRules(subject: RuleSubject, rules: readonly CompiledRule[], value: CelValue): void {
   const doing = DOING[subject];
-  const results = rules.map(({ expression, program }) => {
-    const evaluation = program.evaluate({ [subject]: value });
-    if (evaluation.ok) return evaluation.value;
-    throw new AuthenticationError(`${doing}: expression '${expression}' resulted in error: ${evaluation.error.message}`);
-  });
+  const results = rules.map(({ program }) => evaluated(subject, program, value, doing));
   for (const [index, { expression, message }] of rules.entries()) {
     if (results[index] === true) continue;
     throw new AuthenticationError(`${doing}: validation expression '${expression}' failed: ${message}`);

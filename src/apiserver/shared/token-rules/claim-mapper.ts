@@ -1,0 +1,92 @@
+/**
+ * Expressions of an AuthenticationConfiguration that map the claims of a token to attributes of its user. Types of claims are known with a
+ * token only, so that results are checked for each; a token whose expressions have no usable result is rejected with upstream's message.
+ */
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { Program } from "../../../cel/contract.ts";
+import { ListValue, type CelValue } from "../../../cel/values/value.ts";
+import { AuthenticationError } from "../../framework/authentication.ts";
+import type { ClaimMappings } from "../../framework/identity.ts";
+import { claimsValue } from "./claims-value.ts";
+import { evaluated, programOf } from "./token-rules.ts";
+
+/** Attributes that have an expression; the others come from claims. */
+export interface MappedAttributes {
+  readonly name?: string;
+  readonly groups?: readonly string[];
+  readonly uid?: string;
+  readonly extra?: Readonly<Record<string, readonly string[]>>;
+}
+
+const USERNAME = "oidc: error evaluating username claim expression";
+const GROUPS = "oidc: error evaluating group claim expression";
+const UID = "oidc: error evaluating uid claim expression";
+const EXTRA = "oidc: error evaluating extra claim expression";
+
+/** Compiled mappings of one issuer. */
+export class ClaimMapper {
+  readonly #username: Program | undefined;
+  readonly #groups: Program | undefined;
+  readonly #uid: Program | undefined;
+  readonly #extra: readonly { readonly key: string; readonly program: Program }[];
+
+  /** Throws an Error if an expression does not compile: validateClaimMapping was not asked. */
+  constructor({ username, groups, uid, extra = [] }: ClaimMappings) {
+    this.#username = compiled(username);
+    this.#groups = compiled(groups);
+    this.#uid = compiled(uid);
+    this.#extra = extra.map(({ key, expression }) => ({ key, program: programOf("claims", expression) }));
+  }
+
+  /** Throws an AuthenticationError if an expression has no usable result. */
+  map(claims: JsonObject): MappedAttributes {
+    const value = claimsValue(claims);
+    const name = this.#username === undefined ? undefined : usernameOf(this.#username, value);
+    const groups = this.#groups === undefined ? undefined : textsOf(evaluated("claims", this.#groups, value, GROUPS), GROUPS);
+    const uid = this.#uid === undefined ? undefined : textOf(this.#uid, value, UID, "uid");
+    const extra = this.#extraOf(value);
+    return {
+      ...(name === undefined ? {} : { name }),
+      ...(groups === undefined ? {} : { groups }),
+      ...(uid === undefined ? {} : { uid }),
+      ...(Object.keys(extra).length === 0 ? {} : { extra }),
+    };
+  }
+
+  #extraOf(value: CelValue): Readonly<Record<string, readonly string[]>> {
+    const results = this.#extra.map(({ key, program }) => ({ key, program, result: evaluated("claims", program, value) }));
+    return Object.fromEntries(
+      results
+        .map(({ key, program, result }) => [key, textsOf(result, `${EXTRA}: ${program.source}`)] as const)
+        .filter(([, texts]) => texts.length > 0),
+    );
+  }
+}
+
+function compiled(expression: string | undefined): Program | undefined {
+  return expression === undefined ? undefined : programOf("claims", expression);
+}
+
+function usernameOf(program: Program, value: CelValue): string {
+  const name = textOf(program, value, USERNAME, "username");
+  if (name === "") throw new AuthenticationError("oidc: empty username via CEL expression is not allowed");
+  return name;
+}
+
+function textOf(program: Program, value: CelValue, doing: string, attribute: string): string {
+  const result = evaluated("claims", program, value, doing);
+  if (typeof result === "string") return result;
+  throw new AuthenticationError(`${doing}: ${attribute} claim expression must return a string`);
+}
+
+/** Empty strings are left out, and null is the empty list. */
+function textsOf(value: CelValue, doing: string): readonly string[] {
+  if (value === null) return [];
+  const elements = value instanceof ListValue ? Array.from({ length: value.size }, (_, index) => value.at(index)) : [value];
+  return elements
+    .map((element) => {
+      if (typeof element === "string") return element;
+      throw new AuthenticationError(`${doing}: expression must return a string or a list of strings`);
+    })
+    .filter((text) => text !== "");
+}
