@@ -45,7 +45,7 @@ test(
     const tokens = owned.use(startServiceAccountTokens({ client, random, ...COMMON }));
     const nodeAllocatable = () => ({ memory: "64Mi" });
     const rootDirectory = join(server.directory, "kubelet");
-    const volumes = owned.use(await startPodVolumes({ rootDirectory, references, tokens, nodeAllocatable, ...COMMON }));
+    const volumes = owned.use(await startPodVolumes({ rootDirectory, nodeName: "n1", references, tokens, nodeAllocatable, ...COMMON }));
     await seen(administrator, serviceAccounts, "default");
     await seen(administrator, configMaps, "kube-root-ca.crt");
     const metadata = { name: "settings", namespace: "default" };

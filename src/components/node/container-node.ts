@@ -73,6 +73,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const volumes = starting.use(
     await startPodVolumes({
       rootDirectory: options.rootDirectory,
+      nodeName,
       references,
       tokens,
       nodeAllocatable: () => allocatableOf(facts.capacity, facts),

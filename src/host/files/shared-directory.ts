@@ -1,6 +1,21 @@
 /** Directories and files that other users can access: created with exact modes, given to groups, classified, removed. */
 import type { Stats } from "node:fs";
-import { chmod, lchown, lstat, mkdir, opendir, open, readdir, realpath, rm, stat } from "node:fs/promises";
+import {
+  chmod,
+  lchown,
+  lstat,
+  mkdir,
+  opendir,
+  open,
+  readdir,
+  readlink,
+  realpath,
+  rm,
+  rmdir,
+  stat,
+  symlink,
+  unlink,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { runProgram } from "../processes/child-process.ts";
 import { mountsUnder } from "../kernel/mount-table.ts";
@@ -48,6 +63,33 @@ export async function realPathOf(path: string): Promise<string> {
 /** Creates an empty file; an existing one is unchanged. */
 export async function touchFile(path: string, mode: number): Promise<void> {
   await (await open(path, "a", mode)).close();
+}
+
+/** Group and mode; links are followed. Undefined if it does not exist. */
+export async function rightsOf(path: string): Promise<{ readonly groupId: number; readonly mode: number } | undefined> {
+  const found = await stat(path).catch(ifMissing);
+  return found && { groupId: found.gid, mode: found.mode & 0o7777 };
+}
+
+/** Removes an empty directory, an empty file or a link; a missing one is fine. Anything else rejects and stays. */
+export async function removeEmpty(path: string): Promise<void> {
+  const found = await lstat(path).catch(ifMissing);
+  if (found === undefined) return;
+  if (found.isDirectory()) await rmdir(path);
+  else if (found.isSymbolicLink() || found.size === 0) await unlink(path);
+  else throw new Error(`Cannot remove ${path}: it is a file with contents`);
+}
+
+/** Creates a link, or replaces one that has another target. */
+export async function placeLink(path: string, target: string): Promise<void> {
+  const existing = await readlink(path).catch(ifMissing);
+  if (existing === target) return;
+  if (existing !== undefined) await unlink(path);
+  await symlink(target, path);
+}
+
+function ifMissing(error: unknown): undefined {
+  if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
 }
 
 /** Names in a directory; empty if it does not exist. */

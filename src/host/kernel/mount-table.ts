@@ -10,8 +10,24 @@ export interface MountEntry {
 
 /** Mounts at or below `directory`, in mount order. None on systems without /proc. */
 export async function mountsUnder(directory: string): Promise<readonly MountEntry[]> {
-  const table = await readFile("/proc/self/mountinfo", "utf8").catch(() => "");
-  return parseMounts(table).filter(({ path }) => path === directory || path.startsWith(`${directory}/`));
+  return (await mountTable()).filter(({ path }) => path === directory || path.startsWith(`${directory}/`));
+}
+
+/**
+ * All mounts. Rejects if the table exists and cannot be read (too many open files): a caller that takes this for "no mounts" deletes the
+ * contents of a volume.
+ */
+export async function mountTable(): Promise<readonly MountEntry[]> {
+  const table = await readFile("/proc/self/mountinfo", "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== "ENOENT") throw new Error("Cannot read the mount table /proc/self/mountinfo", { cause: error });
+    return "";
+  });
+  return parseMounts(table);
+}
+
+/** True if something is mounted exactly at this path, bind mounts included. */
+export async function isMountedAt(path: string): Promise<boolean> {
+  return (await mountTable()).some((entry) => entry.path === path);
 }
 
 /** The lines of /proc/self/mountinfo: the place is the fifth word, the kind of file system the first after the dash. */

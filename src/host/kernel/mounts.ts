@@ -4,6 +4,7 @@
  */
 import { release } from "node:os";
 import { mountsUnder } from "./mount-table.ts";
+import { runProgram } from "../processes/child-process.ts";
 import { runInHelperShell } from "../processes/helper-shell.ts";
 
 export interface MemoryMount {
@@ -34,6 +35,38 @@ export async function mountMemory(path: string, { sizeBytes }: MemoryMount): Pro
 /** Bind-mounts an open file or directory. By its descriptor, because its name may have changed by now. */
 export async function mountOpenFile(fileDescriptor: number, path: string): Promise<void> {
   await runInHelperShell("mount", "--no-canonicalize", "--bind", `/proc/${process.pid}/fd/${fileDescriptor}`, path);
+}
+
+export interface DeviceMount {
+  /** Block device, or what the file system takes for one: "server:/export". */
+  readonly device: string;
+  readonly path: string;
+  readonly fileSystem: string;
+  /** As after "-o". */
+  readonly options: readonly string[];
+}
+
+/** Mounts the file system of a device. Not in the helper shell: a server that does not respond would block all other mounts. */
+export async function mountDevice({ device, path, fileSystem, options }: DeviceMount): Promise<void> {
+  await runProgram({ command: "mount", arguments: ["-t", fileSystem, ...optionArguments(options), "--", device, path] });
+}
+
+/** Shows a file or directory at another path, too. Options such as "ro" apply to the new mount only. */
+export async function bindMount(source: string, path: string, options: readonly string[]): Promise<void> {
+  await runInHelperShell("mount", "--no-canonicalize", "--bind", "--", source, path);
+  if (options.length === 0) return;
+  try {
+    // The kernel ignores options of a new bind mount; a second call sets them.
+    await runInHelperShell("mount", "--no-canonicalize", ...optionArguments(["remount", "bind", ...options]), "--", source, path);
+  } catch (error) {
+    // A mount without its "ro" must not stay.
+    await runInHelperShell("umount", "--no-canonicalize", "--", path).catch(() => undefined);
+    throw error;
+  }
+}
+
+function optionArguments(options: readonly string[]): readonly string[] {
+  return options.length === 0 ? [] : ["-o", options.join(",")];
 }
 
 /**

@@ -20,6 +20,8 @@ export interface PodVolumes extends AsyncDisposable {
    * well.
    */
   unmount(podUid: string, options?: { readonly keepsFiles: boolean }): Promise<void>;
+  /** Names of the volumes of this node that a controller attaches, from before they are mounted until they are unstaged; sorted. */
+  volumesInUse(): readonly string[];
   /** Uids of Pods that have a directory on disk. */
   pods(): Promise<readonly string[]>;
 }
@@ -33,6 +35,8 @@ export interface MountedVolume {
   readonly isExternal: boolean;
   /** True if its disk usage counts as local ephemeral storage of the Pod. */
   readonly isEphemeral: boolean;
+  /** The path is a block device, which containers get through `volumeDevices`. */
+  readonly isBlockDevice?: true;
 }
 
 /** A service account token that a volume projects. */

@@ -6,12 +6,19 @@
  * Access to an object is granted by the Pod that refers to it, and the API server's authorizer may learn of the Pod later than this node: a
  * Forbidden answer is retried for a few seconds. Not here: the contract (references.ts).
  */
-import type { ConfigMap, Pod, Secret, Service } from "../../api/generated/core/v1.ts";
+import type { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service } from "../../api/generated/core/v1.ts";
+import type { CSIDriver, VolumeAttachment } from "../../api/generated/storage.k8s.io/v1.ts";
 import { configMaps } from "../../api/core/v1/config-map.ts";
+import { nodes } from "../../api/core/v1/node.ts";
+import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
+import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import { configMapNames, secretNames } from "../../api/core/v1/pod/references.ts";
 import { secrets } from "../../api/core/v1/secret.ts";
 import { services } from "../../api/core/v1/service.ts";
-import { onAbort } from "../../base/abort.ts";
+import { csiDrivers } from "../../api/storage.k8s.io/v1/csi-driver.ts";
+import { volumeAttachments } from "../../api/storage.k8s.io/v1/volume-attachment.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { anySignal, onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -79,6 +86,26 @@ class ObjectReferences implements References {
     return this.#get(secrets, { namespace, name }, signal);
   }
 
+  persistentVolumeClaim(namespace: string, name: string, signal?: AbortSignal): Promise<PersistentVolumeClaim | undefined> {
+    return this.#fetch(persistentVolumeClaims, { namespace, name }, signal);
+  }
+
+  persistentVolume(name: string, signal?: AbortSignal): Promise<PersistentVolume | undefined> {
+    return this.#fetch(persistentVolumes, { name }, signal);
+  }
+
+  csiDriver(name: string, signal?: AbortSignal): Promise<CSIDriver | undefined> {
+    return this.#fetch(csiDrivers, { name }, signal);
+  }
+
+  volumeAttachment(name: string, signal?: AbortSignal): Promise<VolumeAttachment | undefined> {
+    return this.#fetch(volumeAttachments, { name }, signal);
+  }
+
+  node(name: string, signal?: AbortSignal): Promise<Node | undefined> {
+    return this.#fetch(nodes, { name }, signal);
+  }
+
   async services(namespace: string, signal?: AbortSignal): Promise<readonly Service[]> {
     await this.#services.synced(signal);
     const own = this.#services.list(namespace);
@@ -133,6 +160,16 @@ class ObjectReferences implements References {
     // Not referenced by a registered Pod: read once.
     const known = followed?.current() ?? fetchAllowed({ ...this.#options, kind, namespace, name }, signal ?? this.#closing.signal);
     return (await untilAborted(known, signal)) as T | undefined;
+  }
+
+  /** Reads the object now. */
+  #fetch<T extends KubeObject>(
+    kind: ResourceKind<T>,
+    key: { readonly namespace?: string; readonly name: string },
+    signal?: AbortSignal,
+  ): Promise<T | undefined> {
+    this.#closing.signal.throwIfAborted();
+    return fetchAllowed({ ...this.#options, kind, ...key }, anySignal(signal, this.#closing.signal) ?? this.#closing.signal);
   }
 
   #notify(podUids: Iterable<string>): void {

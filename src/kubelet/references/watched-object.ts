@@ -3,6 +3,7 @@
  * fails, the waiting callers get the error and the next caller retries. Not here: which Pods need which object (object-references.ts).
  */
 import type { ConfigMap, Secret } from "../../api/generated/core/v1.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { Backoff } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -18,28 +19,31 @@ const FORBIDDEN_DELAY = { minMs: 20, maxMs: 1_000 };
 /** With the delays between them 3 to 6 s; a longer Forbidden is final for this caller. */
 const FORBIDDEN_TRIES_MAX = 11;
 
-export interface FetchOptions {
+export interface FetchOptions<T extends KubeObject> {
   readonly client: Client;
   readonly clock: Clock;
   readonly random: Random;
-  readonly kind: ResourceKind<Referable>;
-  readonly namespace: string;
+  readonly kind: ResourceKind<T>;
+  /** Absent for objects without a namespace. */
+  readonly namespace?: string;
   readonly name: string;
 }
 
-export interface FollowOptions extends FetchOptions {
+export interface FollowOptions extends FetchOptions<Referable> {
+  readonly namespace: string;
   readonly informers: Informers;
   /** Called after it was created, changed or deleted. */
   changed(podUids: Iterable<string>): void;
 }
 
 /** Undefined if it does not exist. Rejects if the API server does not respond. */
-export async function fetchAllowed(options: FetchOptions, signal: AbortSignal): Promise<Referable | undefined> {
+export async function fetchAllowed<T extends KubeObject>(options: FetchOptions<T>, signal: AbortSignal): Promise<T | undefined> {
   const { client, clock, random, kind, namespace, name } = options;
+  const key = namespace === undefined ? { name } : { namespace, name };
   const backoff = new Backoff({ ...FORBIDDEN_DELAY, random });
   for (;;) {
     try {
-      return await client.get(kind, { namespace, name }, { signal });
+      return await client.get(kind, key, { signal });
     } catch (error) {
       if (isReason(error, "NotFound")) return undefined;
       if (!isReason(error, "Forbidden") || backoff.attempts + 1 >= FORBIDDEN_TRIES_MAX) throw error;

@@ -1,9 +1,18 @@
 /** The mounter of volume plugins on this machine's file system and kernel. */
 import type { Clock } from "../../../base/clock.ts";
 import { wasWritten, writeAtomically } from "../../../host/files/atomic-directory.ts";
-import { fileKind, giveToGroup, makeDirectories, touchFile } from "../../../host/files/shared-directory.ts";
-import { beginsFileSystem } from "../../../host/kernel/mount-table.ts";
-import { mountMemory, unmountUnder } from "../../../host/kernel/mounts.ts";
+import {
+  fileKind,
+  giveToGroup,
+  makeDirectories,
+  placeLink,
+  removeEmpty,
+  rightsOf,
+  touchFile,
+} from "../../../host/files/shared-directory.ts";
+import { fileSystemOn, format, growFileSystem, repair } from "../../../host/kernel/file-systems.ts";
+import { beginsFileSystem, isMountedAt } from "../../../host/kernel/mount-table.ts";
+import { bindMount, mountDevice, mountMemory, unmountUnder } from "../../../host/kernel/mounts.ts";
 import type { Mounter } from "../../volumes/framework/mounter.ts";
 
 export function linuxMounter(clock: Clock): Mounter {
@@ -11,7 +20,17 @@ export function linuxMounter(clock: Clock): Mounter {
     fileKind,
     makeDirectories,
     touchFile,
+    rightsOf,
+    removeEmpty,
+    link: placeLink,
     isMountPoint: beginsFileSystem,
+    isMountedAt,
+    bindMount,
+    mountDevice,
+    fileSystemOn,
+    format,
+    repair,
+    growFileSystem,
     mountTmpfs: mountMemory,
     unmount: unmountUnder,
     changeGroup: giveToGroup,

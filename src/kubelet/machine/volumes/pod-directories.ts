@@ -2,13 +2,22 @@
 import { joinPath } from "../../../host/files/files.ts";
 import type { VolumeLocation } from "../../volumes/framework/volume-plugin.ts";
 
+export interface VolumePlace {
+  readonly plugin: string;
+  readonly name: string;
+  readonly isBlockDevice?: boolean;
+}
+
 export class PodDirectories {
   /** The parent of all Pod directories, which are named by uid. */
   readonly pods: string;
+  /** The parent of what Pods share, in a directory per plugin: staged volumes, sockets of drivers. */
+  readonly plugins: string;
 
   /** `root` is absolute and free of symbolic links, as paths in the kernel's mount table are. */
   constructor(root: string) {
     this.pods = joinPath(root, "pods");
+    this.plugins = joinPath(root, "plugins");
   }
 
   pod(podUid: string): string {
@@ -23,9 +32,23 @@ export class PodDirectories {
     return joinPath(this.pod(podUid), "volumes");
   }
 
-  volume(podUid: string, pluginDirectory: string, volumeName: string): VolumeLocation {
-    const path = joinPath(this.volumes(podUid), pluginDirectory, volumeName);
-    return { podUid, volumeName, path, stateDirectory: joinPath(this.pod(podUid), "plugins", pluginDirectory, volumeName) };
+  /** As `volumes`, for raw block devices. */
+  volumeDevices(podUid: string): string {
+    return joinPath(this.pod(podUid), "volumeDevices");
+  }
+
+  /** As `volumes`, for files of the plugins' own. */
+  states(podUid: string): string {
+    return joinPath(this.pod(podUid), "plugins");
+  }
+
+  /** `plugin` is the name of the plugin's directory. */
+  volume(podUid: string, { plugin, name, isBlockDevice = false }: VolumePlace): VolumeLocation {
+    // Names of volumes come from the API server; a directory is removed by this name.
+    if (name === "" || name === "." || name === ".." || name.includes("/"))
+      throw new Error(`Cannot use "${name}" as the name of a volume: it is not a valid directory name`);
+    const path = joinPath(isBlockDevice ? this.volumeDevices(podUid) : this.volumes(podUid), plugin, name);
+    return { podUid, volumeName: name, path, isBlockDevice, stateDirectory: joinPath(this.states(podUid), plugin, name) };
   }
 
   /** The parent of all mounts with a subPath of one Pod. */

@@ -6,7 +6,18 @@ import { chmod, lstat, mkdir, readdir, readFile, realpath, rename, stat, symlink
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { ConfigMap, Container, Pod, PodSpec, Secret, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
+import type {
+  ConfigMap,
+  Container,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  Pod,
+  PodSpec,
+  Secret,
+  Volume,
+  VolumeMount,
+} from "../../../api/generated/core/v1.ts";
 import { createLogger } from "../../../base/logger.ts";
 import { mountsUnder } from "../../../host/kernel/mount-table.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
@@ -24,6 +35,9 @@ const DEADLINE_MS = 30_000;
 class Objects {
   readonly configMaps = new Map<string, Readonly<Record<string, string>>>();
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
+  readonly claims = new Map<string, PersistentVolumeClaim>();
+  readonly persistentVolumes = new Map<string, PersistentVolume>();
+  nodeLabels: Readonly<Record<string, string>> = {};
   token = "t1";
   error: Error | undefined;
   readonly #listeners = new Set<(podUid: string) => void>();
@@ -48,6 +62,26 @@ class Objects {
     const data = Object.entries(texts ?? {}).map(([key, text]) => [key, Buffer.from(text).toString("base64")]);
     return Promise.resolve(texts && { apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, data: Object.fromEntries(data) });
   }
+
+  persistentVolumeClaim(_namespace: string, name: string): Promise<PersistentVolumeClaim | undefined> {
+    return Promise.resolve(this.claims.get(name));
+  }
+
+  persistentVolume(name: string): Promise<PersistentVolume | undefined> {
+    return Promise.resolve(this.persistentVolumes.get(name));
+  }
+
+  node(name: string): Promise<Node> {
+    return Promise.resolve({ apiVersion: "v1", kind: "Node", metadata: { name, labels: this.nodeLabels } });
+  }
+
+  csiDriver(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
+
+  volumeAttachment(): Promise<undefined> {
+    return Promise.resolve(undefined);
+  }
 }
 
 interface Case extends AsyncDisposable {
@@ -70,6 +104,7 @@ async function startCase(): Promise<Case> {
   const start = () =>
     startPodVolumes({
       rootDirectory: root,
+      nodeName: "n1",
       references: objects,
       tokens: { token: () => Promise.resolve(objects.token), forget: () => {}, listen: (listener) => objects.listen(listener) },
       nodeAllocatable: () => ({ cpu: "2", memory: "64Mi" }),

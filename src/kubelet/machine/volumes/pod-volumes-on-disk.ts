@@ -19,22 +19,32 @@ import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
 import { usedVolumes } from "../../pod/used-volumes.ts";
 import { all } from "../../volumes/all.ts";
-import { findPlugin } from "../../volumes/framework/find-plugin.ts";
+import { ClaimError, NodeAffinityError } from "../../volumes/framework/claimed-volume.ts";
 import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
-import type { VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
+import { VolumeError } from "../../volumes/framework/volume-error.ts";
+import type { VolumePlugin, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
 import type { KubeletMetrics, StorageOperation, VolumeCounts } from "../../kubelet-metrics.ts";
+import { KeyedTurns } from "./keyed-turns.ts";
 import { linuxMounter } from "./linux-mounter.ts";
 import { PodDirectories } from "./pod-directories.ts";
+import { StagedVolumes } from "./staged-volumes.ts";
 import { checkSubPath, mountSubPath } from "./sub-paths.ts";
 import { startUpdates, type Updates } from "./updates.ts";
+import { VolumeSetUp } from "./volume-set-up.ts";
 
 export interface PodVolumesOptions {
   /** For example /var/lib/kubelet. Created if missing. */
   readonly rootDirectory: string;
-  readonly references: Pick<References, "configMap" | "secret" | "listen">;
+  readonly nodeName: string;
+  readonly references: VolumeReferences & Pick<References, "listen">;
   readonly tokens: Pick<ServiceAccountTokens, "token" | "forget" | "listen">;
   /** The node's current allocatable resources. */
   nodeAllocatable(): ResourceList;
+  /**
+   * Writes `volumesInUse` to the Node's status; resolves with the names that it shows now. Absent: no controller attaches volumes to this
+   * node.
+   */
+  reportVolumesInUse?(signal: AbortSignal): Promise<readonly string[]>;
   readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -42,12 +52,15 @@ export interface PodVolumesOptions {
 
 export async function startPodVolumes(options: PodVolumesOptions): Promise<PodVolumes> {
   await makeDirectories(options.rootDirectory, PARENT_MODE);
-  return new PodVolumesOnDisk(options, new PodDirectories(await realPathOf(options.rootDirectory)));
+  const directories = new PodDirectories(await realPathOf(options.rootDirectory));
+  return new PodVolumesOnDisk(options, directories, await StagedVolumes.open(directories, options.log));
 }
 
 interface MountedPod {
   pod: Pod;
   readonly volumes: Map<string, MountedVolume>;
+  /** Plugins of the mounted volumes, by name of the volume. */
+  readonly plugins: Map<string, VolumePlugin>;
   /** Aborted when it is to be unmounted. */
   readonly stop: AbortController;
 }
@@ -56,16 +69,29 @@ class PodVolumesOnDisk implements PodVolumes {
   readonly #options: PodVolumesOptions;
   readonly #directories: PodDirectories;
   readonly #pods = new Map<string, MountedPod>();
-  /** Pending operations per Pod uid, serialized. */
-  readonly #turns = new Map<string, Promise<unknown>>();
+  /** By Pod uid. */
+  readonly #turns = new KeyedTurns();
   readonly #updates: Updates;
   readonly #listening: readonly Disposable[];
-  readonly #node: VolumeNode;
+  readonly #staged: StagedVolumes;
+  readonly #setUp: VolumeSetUp;
 
-  constructor(options: PodVolumesOptions, directories: PodDirectories) {
+  constructor(options: PodVolumesOptions, directories: PodDirectories, staged: StagedVolumes) {
     this.#options = options;
-    this.#node = { ...options, nodeAllocatable: () => options.nodeAllocatable(), mounter: linuxMounter(options.clock) };
     this.#directories = directories;
+    this.#staged = staged;
+    this.#setUp = new VolumeSetUp({
+      node: {
+        ...options,
+        nodeAllocatable: () => options.nodeAllocatable(),
+        pluginsDirectory: directories.plugins,
+        mounter: linuxMounter(options.clock),
+      },
+      directories,
+      staged,
+      reportInUse: (volumeId, signal) => this.#reportInUse(volumeId, signal),
+      timed: (operation, plugin, run) => this.#timed(operation, plugin, run),
+    });
     this.#updates = startUpdates({
       clock: options.clock,
       log: options.log,
@@ -84,11 +110,12 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#replace(mounted, pod);
     const missing = (): readonly Volume[] => usedVolumes(pod).filter(({ name }) => !mounted.volumes.has(name));
     if (missing().length === 0) return mounted.volumes;
-    return this.#inTurn(podUid, async () => {
+    return this.#turns.run(podUid, async () => {
       const either = anySignal(signal, mounted.stop.signal) ?? signal;
       const results = await Promise.allSettled(missing().map((volume) => this.#mountOne(mounted, volume, either)));
       signal.throwIfAborted();
-      for (const result of results) if (result.status === "rejected") throw result.reason;
+      const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+      if (errors.length > 0) throw mountError(errors, missing());
       return mounted.volumes;
     });
   }
@@ -110,17 +137,21 @@ class PodVolumesOnDisk implements PodVolumes {
 
   #counts(): VolumeCounts {
     const counts = new Map<string, { desired: number; actual: number }>();
-    for (const { pod, volumes } of this.#pods.values()) {
+    for (const { pod, plugins } of this.#pods.values()) {
       for (const volume of usedVolumes(pod)) {
+        const plugin = plugins.get(volume.name) ?? pluginIfAny(volume);
         // A volume without a plugin is an event of its Pod, and not counted.
-        const plugin = all.find(({ source }) => Object.hasOwn(volume, source));
         if (plugin === undefined) continue;
         const name = pluginName(plugin);
         const count = counts.get(name) ?? { desired: 0, actual: 0 };
-        counts.set(name, { desired: count.desired + 1, actual: count.actual + (volumes.has(volume.name) ? 1 : 0) });
+        counts.set(name, { desired: count.desired + 1, actual: count.actual + (plugins.has(volume.name) ? 1 : 0) });
       }
     }
     return counts;
+  }
+
+  volumesInUse(): readonly string[] {
+    return this.#staged.attachable();
   }
 
   mounted(podUid: string): ReadonlyMap<string, MountedVolume> | undefined {
@@ -151,10 +182,10 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#pods.delete(podUid);
     this.#updates.forget(podUid);
     this.#options.tokens.forget(podUid);
-    await this.#inTurn(podUid, async () => {
+    await this.#turns.run(podUid, async () => {
       // SubPaths first: they are mounts of parts of volumes.
       await unmountUnder(this.#directories.subPaths(podUid));
-      await this.#unmountVolumes(podUid);
+      await this.#setUp.unmountAll(podUid);
       // Mounts that containers left. Always before removing files: a mount may be a directory of the host, whose contents would be deleted.
       await unmountUnder(directory);
       if (!keepsFiles) await removeTree(directory);
@@ -170,11 +201,16 @@ class PodVolumesOnDisk implements PodVolumes {
     for (const { stop } of this.#pods.values()) stop.abort(NOT_NEEDED);
     this.#pods.clear();
     await this.#updates[Symbol.asyncDispose]();
-    await Promise.allSettled(this.#turns.values());
+    await this.#turns.ended();
   }
 
   #begin(podUid: string, pod: Pod): MountedPod {
-    const mounted = { pod, volumes: new Map<string, MountedVolume>(), stop: new AbortController() };
+    const mounted = {
+      pod,
+      volumes: new Map<string, MountedVolume>(),
+      plugins: new Map<string, VolumePlugin>(),
+      stop: new AbortController(),
+    };
     this.#pods.set(podUid, mounted);
     return mounted;
   }
@@ -187,64 +223,62 @@ class PodVolumesOnDisk implements PodVolumes {
   }
 
   async #mountOne(mounted: MountedPod, volume: Volume, signal: AbortSignal): Promise<void> {
+    const placed = await this.#setUp.place(mounted.pod, volume, signal).catch((error: unknown) => {
+      throw error instanceof ClaimError ? error : failedSetUp(volume.name, error);
+    });
     try {
-      mounted.volumes.set(volume.name, await this.#setUp(mounted.pod, volume, signal));
+      mounted.volumes.set(volume.name, await this.#setUp.setUp(placed, signal));
+      mounted.plugins.set(volume.name, placed.plugin);
     } catch (error) {
-      const why = error instanceof Error ? error.message : String(error);
-      throw new MountError(`MountVolume.SetUp failed for volume "${volume.name}" : ${why}`, { cause: error });
+      throw failedSetUp(placed.podVolume.volumeName, error);
     }
   }
 
-  /** Mounts a volume, or refreshes it if it is mounted already. */
-  async #setUp(pod: Pod, volume: Volume, signal: AbortSignal): Promise<MountedVolume> {
-    const plugin = findPlugin(all, volume);
-    const podVolume = { pod, volume, ...this.#directories.volume(uidOf(pod), plugin.directory, volume.name) };
-    const mounted = await plugin.reconstruct(podVolume, this.#node);
-    if (mounted !== undefined && plugin.refresh === undefined) return mounted;
-    const resolved = await plugin.resolve(podVolume, this.#node, signal);
-    if (mounted === undefined) return this.#timed("volume_mount", plugin, () => plugin.mount(podVolume, resolved, this.#node));
-    await plugin.refresh?.(podVolume, resolved, this.#node);
-    return mounted;
-  }
-
-  /** Unmounts every volume that is found on disk: the Pod object may no longer exist. */
-  async #unmountVolumes(podUid: string): Promise<void> {
-    const found = await namesIn(this.#directories.volumes(podUid));
-    for (const plugin of all.filter(({ directory }) => found.includes(directory))) {
-      const { path: parent } = this.#directories.volume(podUid, plugin.directory, "");
-      for (const name of await namesIn(parent))
-        await this.#timed("volume_unmount", plugin, () =>
-          plugin.unmount(this.#directories.volume(podUid, plugin.directory, name), this.#node),
-        );
-    }
+  /** A controller must not detach a volume that is shown here. */
+  async #reportInUse(volumeId: string, signal: AbortSignal): Promise<void> {
+    const shown = (await this.#options.reportVolumesInUse?.(signal)) ?? [];
+    if (shown.includes(volumeId)) return;
+    throw new VolumeError("Volume has not been added to the list of VolumesInUse in the node's volume status");
   }
 
   /** Refreshes all file volumes that the Pod currently has. Rejects with the first failure, after all were tried. */
   async #bringUpToDate(podUid: string): Promise<void> {
-    await this.#inTurn(podUid, async () => {
+    await this.#turns.run(podUid, async () => {
       const mounted = this.#pods.get(podUid);
       if (mounted === undefined) return;
-      const { pod, volumes, stop } = mounted;
-      const present = usedVolumes(pod).filter((volume) => volumes.has(volume.name) && findPlugin(all, volume).refresh !== undefined);
-      const results = await Promise.allSettled(present.map((volume) => this.#setUp(pod, volume, stop.signal)));
+      const { pod, plugins, stop } = mounted;
+      const present = usedVolumes(pod).filter((volume) => plugins.get(volume.name)?.refresh !== undefined);
+      const refresh = async (volume: Volume) => this.#setUp.setUp(await this.#setUp.place(pod, volume, stop.signal), stop.signal);
+      const results = await Promise.allSettled(present.map(refresh));
       // A terminating Pod keeps its contents: their sources may be deleted with its namespace.
       if (stop.signal.aborted || mounted.pod.metadata.deletionTimestamp !== undefined) return;
       for (const result of results) if (result.status === "rejected") throw result.reason;
     });
   }
+}
 
-  #inTurn<T>(podUid: string, work: () => Promise<T>): Promise<T> {
-    const before = this.#turns.get(podUid);
-    const turn = before === undefined ? work() : before.then(work, work);
-    // The next operation does not depend on the result.
-    const ended = turn.then(
-      () => undefined,
-      () => undefined,
-    );
-    this.#turns.set(podUid, ended);
-    void ended.then(() => this.#turns.get(podUid) === ended && this.#turns.delete(podUid));
-    return turn;
-  }
+function failedSetUp(name: string, error: unknown): MountError {
+  const step = error instanceof NodeAffinityError ? "NodeAffinity check" : "SetUp";
+  const why = error instanceof Error ? error.message : String(error);
+  return new MountError(`MountVolume.${step} failed for volume "${name}" : ${why}`, { cause: error });
+}
+
+/** As upstream, volumes whose claims cannot be used are reported together; of other errors the first one is. */
+function mountError(errors: readonly unknown[], unmounted: readonly Volume[]): unknown {
+  const ofClaims = errors.filter((error) => error instanceof ClaimError);
+  const [first] = errors;
+  if (ofClaims.length === 0) return first;
+  const names = unmounted.map(({ name }) => name).toSorted();
+  const unprocessed = unmounted.filter(({ persistentVolumeClaim, ephemeral }) => (persistentVolumeClaim ?? ephemeral) !== undefined);
+  const lists = `unmounted volumes=[${names.join(" ")}], unattached volumes=[], failed to process volumes=[${unprocessed.map(({ name }) => name).join(" ")}]`;
+  return new MountError(`Unable to attach or mount volumes: ${lists}: ${ofClaims.map(({ message }) => message).join("; ")}`, {
+    cause: first,
+  });
+}
+
+/** Of a volume that is not mounted. */
+function pluginIfAny(volume: Volume): VolumePlugin | undefined {
+  return all.find(({ source }) => source !== undefined && Object.hasOwn(volume, source));
 }
 
 function uidOf({ metadata }: Pod): string {

@@ -12,7 +12,7 @@ export const FILE_MODE_DEFAULT = 0o644;
 
 const NESTED_MODE = 0o755;
 
-export interface FilesPluginOptions extends Pick<VolumePlugin, "source" | "directory"> {
+export interface FilesPluginOptions extends Required<Pick<VolumePlugin, "source" | "directory">> {
   /** "memory" for anything that may be secret: it must not reach a disk. */
   readonly medium: "disk" | "memory";
   /** Whether the files count as local ephemeral storage of the Pod; upstream counts only configMap. */

@@ -2,25 +2,40 @@
  * The contract of a volume kind. A plugin is a stateless value; everything it touches comes with the `VolumeNode`. volumes/all.ts lists
  * the plugins, testing/volume-suite.ts verifies each, and machine/volumes calls them:
  *
- *     first mount            resolve → mount
+ *     first mount            (claim → PersistentVolume) → staging.isAttachable → resolve → staging.stage → mount → (expand)
  *     kubelet restarted      reconstruct → (resolve → refresh, if the plugin has it)
  *     source or Pod changed  resolve → refresh
- *     Pod terminated         unmount, then the directories of the Pod are removed
+ *     claim was enlarged     resolve → expand
+ *     Pod terminated         unmount → staging.unstage (last Pod of the volume), then the directories of the Pod are removed
  *
  * Every step is idempotent: the kubelet may be killed between any two calls and repeats the last one. Calls for one Pod never overlap,
  * except that several of its volumes are mounted at the same time. Errors are VolumeErrors where the user can do something about it; their
  * messages end up in the Event FailedMount. Not here: directories of subPaths (machine/volumes/sub-paths.ts).
  */
-import type { ConfigMap, Pod, Secret, Volume, VolumeSource } from "../../../api/generated/core/v1.ts";
+import type {
+  ConfigMap,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeSpec,
+  Pod,
+  Secret,
+  Volume,
+  VolumeSource,
+} from "../../../api/generated/core/v1.ts";
+import type { CSIDriver, VolumeAttachment } from "../../../api/generated/storage.k8s.io/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { Logger } from "../../../base/logger.ts";
+import type { FilesystemUsage } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, TokenSpec } from "../../contracts/pod-volumes.ts";
 import type { Mounter } from "./mounter.ts";
 
-/** `Resolved` is what `resolve` hands to `mount` and `refresh`. */
+/** `Resolved` is what `resolve` hands to the later steps. */
 export interface VolumePlugin<Resolved = unknown> {
-  /** The field of `spec.volumes[*]` that selects this plugin. */
-  readonly source: keyof VolumeSource;
+  /** The field of `spec.volumes[*]` that selects this plugin. Absent: only for PersistentVolumes. */
+  readonly source?: keyof VolumeSource;
+  /** The field of a PersistentVolume's `spec` that selects this plugin. Absent: only for volumes of Pods. A plugin has one of the two. */
+  readonly persistentSource?: keyof PersistentVolumeSpec;
   /** Directory name below `pods/<uid>/volumes`: upstream's plugin name with "/" written as "~". Unique among the plugins. */
   readonly directory: string;
 
@@ -30,7 +45,13 @@ export interface VolumePlugin<Resolved = unknown> {
    */
   resolve(volume: PodVolume, node: VolumeNode, signal: AbortSignal): Promise<Resolved>;
 
-  /** Creates what is missing of the volume. Rejecting may leave a part behind; the next `mount` completes it or `unmount` removes it. */
+  /** What all Pods of this node share of a volume. Absent: each Pod's mount is independent. */
+  readonly staging?: VolumeStaging<Resolved>;
+
+  /**
+   * Creates what is missing of the volume; a staged one is staged. Rejecting may leave a part behind; the next `mount` completes it or
+   * `unmount` removes it.
+   */
   mount(volume: PodVolume, resolved: Resolved, node: VolumeNode): Promise<MountedVolume>;
 
   /**
@@ -38,6 +59,15 @@ export interface VolumePlugin<Resolved = unknown> {
    * contents. Absent: contents belong to the containers once they are mounted.
    */
   refresh?(volume: PodVolume, resolved: Resolved, node: VolumeNode): Promise<void>;
+
+  /**
+   * Grows a mounted volume on this node to the capacity of its PersistentVolume (file system, or what the driver does). The caller decides
+   * when it is due and reports the result in the claim. Absent: the volume does not need the node for it.
+   */
+  expand?(volume: PodVolume, resolved: Resolved, node: VolumeNode): Promise<void>;
+
+  /** File system usage of a mounted volume. Absent: the caller measures the path of the volume. */
+  usage?(volume: PodVolume, mounted: MountedVolume, node: VolumeNode): Promise<VolumeReport | undefined>;
 
   /**
    * Releases what the kernel or a driver holds for the volume. Called with a location alone, because the Pod object may no longer exist,
@@ -50,12 +80,37 @@ export interface VolumePlugin<Resolved = unknown> {
   reconstruct(volume: PodVolume, node: VolumeNode): Promise<MountedVolume | undefined>;
 }
 
+/** Calls for one `volumeId` never overlap. After a restart the caller knows from its own records which Pods use which staged volume. */
+export interface VolumeStaging<Resolved = unknown> {
+  /** Upstream's unique volume name: "kubernetes.io/csi/<driver>^<handle>". */
+  volumeId(volume: PodVolume): string;
+  /**
+   * Whether a controller attaches the volume to the node. Its `volumeId` is then in the Node's status as in use before `resolve` is called,
+   * which may wait for the attachment. Absent: never.
+   */
+  isAttachable?(volume: PodVolume, node: VolumeNode, signal: AbortSignal): Promise<boolean>;
+  /** Absolute path below `node.pluginsDirectory`, unique to the volume; undefined if this volume needs no staging. Not created. */
+  directory(volume: PodVolume, resolved: Resolved, node: VolumeNode): string | undefined;
+  /** Called before the `mount` of each Pod, also if it is staged already. */
+  stage(staged: StagedVolume<Resolved>, node: VolumeNode): Promise<void>;
+  /** Called after the `unmount` of the last Pod, with the directory alone, also if `stage` never completed. Removes the directory. */
+  unstage(directory: string, node: VolumeNode): Promise<void>;
+}
+
+export interface StagedVolume<Resolved> {
+  readonly volume: PodVolume;
+  readonly resolved: Resolved;
+  readonly directory: string;
+}
+
 /** Where a plugin keeps a volume of a Pod. The paths are absolute; neither needs to exist. */
 export interface VolumeLocation {
   readonly podUid: string;
+  /** The volume's name in the Pod, or that of its PersistentVolume. */
   readonly volumeName: string;
-  /** `pods/<uid>/volumes/<directory>/<name>`: what containers see. */
+  /** `pods/<uid>/volumes/<directory>/<name>`: what containers see. A raw block device: `pods/<uid>/volumeDevices/<directory>/<name>`. */
   readonly path: string;
+  readonly isBlockDevice: boolean;
   /** `pods/<uid>/plugins/<directory>/<name>`: files of the plugin's own, never mounted into a container. Removed with the Pod. */
   readonly stateDirectory: string;
 }
@@ -63,18 +118,42 @@ export interface VolumeLocation {
 export interface PodVolume extends VolumeLocation {
   readonly pod: Pod;
   readonly volume: Volume;
+  /** Present for volumes of type persistentVolumeClaim and ephemeral. They are bound to each other. */
+  readonly persistent?: PersistentPair;
+}
+
+export interface PersistentPair {
+  readonly claim: PersistentVolumeClaim;
+  readonly volume: PersistentVolume;
+}
+
+export interface VolumeReport {
+  readonly filesystem: FilesystemUsage;
+  /** Set by drivers that monitor the health of their volumes. */
+  readonly condition?: { readonly isAbnormal: boolean; readonly message: string };
 }
 
 /** The node that a plugin works on. */
 export interface VolumeNode {
+  readonly nodeName: string;
+  /** `<root>/plugins`: what is shared by the Pods of the node, in a directory per plugin. */
+  readonly pluginsDirectory: string;
   readonly mounter: Mounter;
-  readonly references: {
-    /** Undefined if it does not exist. */
-    configMap(namespace: string, name: string, signal?: AbortSignal): Promise<ConfigMap | undefined>;
-    secret(namespace: string, name: string, signal?: AbortSignal): Promise<Secret | undefined>;
-  };
+  readonly references: VolumeReferences;
   readonly tokens: { token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string> };
   /** Current allocatable resources. */
   nodeAllocatable(): ResourceList;
   readonly log: Logger;
+}
+
+/** Each is undefined if it does not exist. */
+export interface VolumeReferences {
+  configMap(namespace: string, name: string, signal?: AbortSignal): Promise<ConfigMap | undefined>;
+  secret(namespace: string, name: string, signal?: AbortSignal): Promise<Secret | undefined>;
+  persistentVolumeClaim(namespace: string, name: string, signal?: AbortSignal): Promise<PersistentVolumeClaim | undefined>;
+  persistentVolume(name: string, signal?: AbortSignal): Promise<PersistentVolume | undefined>;
+  csiDriver(name: string, signal?: AbortSignal): Promise<CSIDriver | undefined>;
+  volumeAttachment(name: string, signal?: AbortSignal): Promise<VolumeAttachment | undefined>;
+  /** This node's own object; no other one can be read. */
+  node(name: string, signal?: AbortSignal): Promise<Node | undefined>;
 }

@@ -3,6 +3,7 @@
  * there is nothing to unmount or to reconstruct. Messages are upstream's.
  */
 import type { HostPathVolumeSource } from "../../../api/generated/core/v1.ts";
+import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
 import type { FileKind, Mounter } from "../framework/mounter.ts";
 import { VolumeError } from "../framework/volume-error.ts";
 import type { VolumePlugin } from "../framework/volume-plugin.ts";
@@ -31,17 +32,19 @@ const TYPES: Readonly<Record<string, HostPathType>> = {
 
 export const hostPath: VolumePlugin<HostPathVolumeSource> = {
   source: "hostPath",
+  persistentSource: "hostPath",
   directory: "kubernetes.io~host-path",
 
-  async resolve({ volume }) {
-    const source = volume.hostPath ?? { path: "" };
+  async resolve({ volume, persistent }) {
+    const source = persistent?.volume.spec?.hostPath ?? volume.hostPath ?? { path: "" };
     if (source.path.split("/").includes("..")) throw new VolumeError(`invalid HostPath \`${source.path}\`: must not contain '..'`);
     return source;
   },
 
-  async mount(_volume, { path, type = "" }, { mounter }) {
+  async mount({ volume, isBlockDevice }, { path, type = "" }, { mounter }) {
+    if (isBlockDevice) throw new VolumeError("volumes of type hostPath cannot be block devices: use a local volume");
     if (type !== "") await ensureType(path, type, mounter);
-    return { path, isReadOnly: false, isExternal: true, isEphemeral: false };
+    return { path, isReadOnly: isReadOnlyClaim(volume), isExternal: true, isEphemeral: false };
   },
 
   unmount: () => Promise.resolve(),

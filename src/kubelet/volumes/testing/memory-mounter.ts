@@ -1,16 +1,28 @@
-/** A mounter over a Map. Directories, files, tmpfs mounts and published files are visible as lines; a call can be made to fail. */
-import type { FileKind, Mounter } from "../framework/mounter.ts";
+/** A mounter over a Map. Directories, files, mounts, devices and published files are visible as lines; a call can be made to fail. */
+import type { DeviceMount, FileKind, FileRights, Mounter, MountOptions } from "../framework/mounter.ts";
 import type { VolumeFiles } from "../framework/volume-file.ts";
 
 interface Entry {
   readonly kind: FileKind;
   readonly mode: number;
   readonly groupId?: number;
+  /** Of a symbolic link; `kind` is then the target's. */
+  readonly target?: string;
+}
+
+interface Device {
+  fileSystem?: string;
+  sizeBytes: number;
+  /** Of the file system. */
+  usedBytes: number;
+  repairs: number;
 }
 
 export class MemoryMounter implements Mounter {
   readonly #entries = new Map<string, Entry>();
-  readonly #tmpfs = new Map<string, number | undefined>();
+  /** Each mount by its path, as it is shown in a line. */
+  readonly #mounts = new Map<string, string>();
+  readonly devices = new Map<string, Device>();
   readonly #files = new Map<string, VolumeFiles>();
   #callsLeft = Number.POSITIVE_INFINITY;
   isMountAllowed = true;
@@ -26,13 +38,23 @@ export class MemoryMounter implements Mounter {
 
   /** Everything on the node, one line each, sorted. */
   lines(): readonly string[] {
-    const entries = [...this.#entries].map(([path, { kind, mode, groupId }]) => `${path} ${kind} ${mode.toString(8)} ${groupId ?? "-"}`);
-    const mounts = [...this.#tmpfs].map(([path, sizeBytes]) => `${path} tmpfs ${sizeBytes ?? "-"}`);
-    return [...entries, ...mounts, ...[...this.#files].flatMap(([path, files]) => fileLines(path, files))].toSorted();
+    const entries = [...this.#entries].map(
+      ([path, { kind, mode, groupId, target }]) =>
+        `${path} ${kind} ${mode.toString(8)} ${groupId ?? "-"}${target === undefined ? "" : ` → ${target}`}`,
+    );
+    const mounts = [...this.#mounts].map(([path, what]) => `${path} ${what}`);
+    const devices = [...this.devices].map(([path, { fileSystem, usedBytes }]) => `${path} holds ${fileSystem ?? "nothing"} ${usedBytes}`);
+    return [...entries, ...mounts, ...devices, ...[...this.#files].flatMap(([path, files]) => fileLines(path, files))].toSorted();
   }
 
-  tmpfsMounts(): readonly string[] {
-    return [...this.#tmpfs.keys()];
+  mounts(): readonly string[] {
+    return [...this.#mounts.keys()];
+  }
+
+  /** A block device with nothing on it. */
+  addDevice(path: string, sizeBytes: number): void {
+    this.add(path, "block-device");
+    this.devices.set(path, { sizeBytes, usedBytes: 0, repairs: 0 });
   }
 
   async fileKind(path: string): Promise<FileKind | undefined> {
@@ -54,21 +76,88 @@ export class MemoryMounter implements Mounter {
   }
 
   async isMountPoint(path: string): Promise<boolean> {
-    return this.#tmpfs.has(path);
+    return this.#mounts.has(path);
+  }
+
+  async isMountedAt(path: string): Promise<boolean> {
+    return this.#mounts.has(path);
+  }
+
+  async rightsOf(path: string): Promise<FileRights | undefined> {
+    const entry = this.#entries.get(path);
+    return entry && { mode: entry.mode, groupId: entry.groupId ?? 0 };
+  }
+
+  async removeEmpty(path: string): Promise<void> {
+    this.#change();
+    if ([...this.#entries.keys()].some((other) => other.startsWith(`${path}/`))) throw new Error(`${path} is not empty`);
+    if (this.#mounts.has(path)) throw new Error(`${path} is busy`);
+    this.#entries.delete(path);
+  }
+
+  async link(path: string, target: string): Promise<void> {
+    this.#change();
+    this.#entries.set(path, { kind: this.#entries.get(target)?.kind ?? "other", mode: 0o777, target });
+  }
+
+  async bindMount(source: string, path: string, options: MountOptions): Promise<void> {
+    this.#change();
+    if (!this.#entries.has(source)) throw new Error(`special device ${source} does not exist`);
+    this.#mountAt(path, `bind ${source} ${options.join()}`.trim());
+  }
+
+  async mountDevice({ device, path, fileSystem, options }: DeviceMount): Promise<void> {
+    this.#change();
+    const found = this.devices.get(device);
+    if (found !== undefined && found.fileSystem !== fileSystem) throw new Error(`wrong fs type on ${device}`);
+    this.#mountAt(path, `${fileSystem} ${device} ${options.join()}`.trim());
+  }
+
+  async fileSystemOn(device: string): Promise<string | undefined> {
+    return this.devices.get(device)?.fileSystem;
+  }
+
+  async format(device: string, fileSystem: string): Promise<void> {
+    this.#change();
+    const found = this.#device(device);
+    if (found.fileSystem !== undefined) throw new Error(`${device} is formatted already`);
+    Object.assign(found, { fileSystem, usedBytes: found.sizeBytes });
+  }
+
+  async repair(device: string): Promise<void> {
+    this.#device(device).repairs++;
+  }
+
+  async growFileSystem(device: string, path: string): Promise<void> {
+    this.#change();
+    if (!this.#mounts.has(path)) throw new Error(`${path} is not mounted`);
+    const found = this.#device(device);
+    found.usedBytes = found.sizeBytes;
+  }
+
+  #device(path: string): Device {
+    const found = this.devices.get(path);
+    if (found === undefined) throw new Error(`${path} is no device`);
+    return found;
+  }
+
+  #mountAt(path: string, what: string): void {
+    if (!this.isMountAllowed) throw new Error("mount: permission denied");
+    if (!this.#entries.has(path)) throw new Error(`mount point ${path} does not exist`);
+    if (this.#mounts.has(path)) throw new Error(`${path} is mounted already`);
+    this.#mounts.set(path, what);
   }
 
   async mountTmpfs(path: string, { sizeBytes }: { readonly sizeBytes?: number }): Promise<void> {
     this.#change();
-    if (!this.isMountAllowed) throw new Error("mount: permission denied");
-    if (this.#tmpfs.has(path)) throw new Error(`${path} is mounted already`);
-    this.#tmpfs.set(path, sizeBytes);
+    this.#mountAt(path, `tmpfs ${sizeBytes ?? "-"}`);
   }
 
   async unmount(path: string): Promise<void> {
     this.#change();
-    for (const mounted of this.#tmpfs.keys()) {
+    for (const mounted of this.#mounts.keys()) {
       if (mounted !== path && !mounted.startsWith(`${path}/`)) continue;
-      this.#tmpfs.delete(mounted);
+      this.#mounts.delete(mounted);
       this.#files.delete(mounted);
     }
   }

@@ -26,7 +26,7 @@ export function volumeSuite({ plugin, source, prepare, change, invalid }: Volume
     return world;
   };
 
-  describe(`volume kind ${plugin.source}`, () => {
+  describe(`volume kind ${plugin.source ?? plugin.persistentSource}`, () => {
     test("the directory is upstream's escaped plugin name", () => {
       match(plugin.directory, /^[a-z.]+~[a-z-]+$/);
     });
@@ -94,16 +94,14 @@ export function volumeSuite({ plugin, source, prepare, change, invalid }: Volume
 
     test("unmount leaves no mount, can be repeated, and needs no earlier mount", async () => {
       const world = open();
-      const { podUid, volumeName, path, stateDirectory } = world.volumeOf(plugin, source);
-      const location = { podUid, volumeName, path, stateDirectory };
-      await plugin.unmount(location, world);
+      await world.unmount(plugin, source);
       await world.mount(plugin, source);
-      await plugin.unmount(location, world);
+      await world.unmount(plugin, source);
       const lines = world.mounter.lines();
 
-      await plugin.unmount(location, world);
+      await world.unmount(plugin, source);
 
-      deepEqual([world.mounter.tmpfsMounts(), world.mounter.lines()], [[], lines]);
+      deepEqual([world.mounter.mounts(), world.mounter.lines()], [[], lines]);
     });
 
     for (const { source: wrong, message } of invalid) {
@@ -128,7 +126,7 @@ function refreshTests({ plugin, source, change, open }: RefreshTests): void {
   test("refresh yields what a new mount would, in the same mounts", async () => {
     const [world, expected] = [open(), open()];
     await world.mount(plugin, source);
-    const mounts = world.mounter.tmpfsMounts();
+    const mounts = world.mounter.mounts();
     const old = world.mounter.lines();
     change(world);
     change(expected);
@@ -137,7 +135,7 @@ function refreshTests({ plugin, source, change, open }: RefreshTests): void {
     await world.refresh(plugin, source);
 
     await expected.mount(plugin, source);
-    deepEqual([world.mounter.lines(), world.mounter.tmpfsMounts()], [expected.mounter.lines(), mounts]);
+    deepEqual([world.mounter.lines(), world.mounter.mounts()], [expected.mounter.lines(), mounts]);
     equal(world.mounter.lines().join("\n") === old.join("\n"), false, "`change` changes the contents");
   });
 

@@ -1,5 +1,16 @@
 /** A node in memory for tests of volume plugins: a mounter, objects that tests change, and one Pod with one volume. */
-import type { ConfigMap, Pod, PodSpec, Secret, Volume } from "../../../api/generated/core/v1.ts";
+import type {
+  ConfigMap,
+  Node,
+  PersistentVolume,
+  PersistentVolumeClaim,
+  PersistentVolumeSpec,
+  Pod,
+  PodSpec,
+  Secret,
+  Volume,
+} from "../../../api/generated/core/v1.ts";
+import type { CSIDriver, VolumeAttachment } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { encodeText } from "../../../api/core/v1/secret/contents.ts";
 import { createLogger } from "../../../base/logger.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
@@ -7,7 +18,8 @@ import type { VolumeFiles } from "../framework/volume-file.ts";
 import type { PodVolume, VolumeNode, VolumePlugin } from "../framework/volume-plugin.ts";
 import { MemoryMounter } from "./memory-mounter.ts";
 
-export type VolumeSourceFields = Omit<Volume, "name">;
+/** Of a volume; or the `spec` of a PersistentVolume, whose claim the Pod then uses. */
+export type VolumeSourceFields = Omit<Volume, "name"> | { readonly persistent: PersistentVolumeSpec; readonly readOnly?: true };
 
 const NEVER = new AbortController().signal;
 
@@ -17,6 +29,11 @@ export class VolumeWorld implements VolumeNode {
   readonly secrets = new Map<string, Readonly<Record<string, string>>>();
   readonly warnings: string[] = [];
   readonly log = createLogger({ clock: virtualClock(), level: "warn", sink: ({ sentence }) => void this.warnings.push(sentence) });
+  readonly nodeName = "n1";
+  readonly pluginsDirectory = "/data/plugins";
+  readonly csiDrivers = new Map<string, CSIDriver>();
+  readonly volumeAttachments = new Map<string, VolumeAttachment>();
+  node: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
   labels: Readonly<Record<string, string>> = {};
   spec: Partial<PodSpec> = {};
 
@@ -30,6 +47,12 @@ export class VolumeWorld implements VolumeNode {
       const data = Object.entries(texts ?? {}).map(([key, text]) => [key, encodeText(text)]);
       return texts && { apiVersion: "v1", kind: "Secret", metadata: { namespace, name }, data: Object.fromEntries(data) };
     },
+    // The caller of a plugin reads claims; plugins get them.
+    persistentVolumeClaim: async () => undefined,
+    persistentVolume: async () => undefined,
+    csiDriver: async (name) => this.csiDrivers.get(name),
+    volumeAttachment: async (name) => this.volumeAttachments.get(name),
+    node: async () => this.node,
   };
 
   readonly tokens: VolumeNode["tokens"] = {
@@ -41,7 +64,7 @@ export class VolumeWorld implements VolumeNode {
   }
 
   volumeOf(plugin: VolumePlugin, source: VolumeSourceFields): PodVolume {
-    const volume: Volume = { name: "v", ...source };
+    const { volume, persistent } = volumeAndClaim(source);
     const container = { name: "main", image: "i", volumeMounts: [{ name: "v", mountPath: "/v" }] };
     const pod: Pod = {
       apiVersion: "v1",
@@ -49,13 +72,33 @@ export class VolumeWorld implements VolumeNode {
       metadata: { name: "p", namespace: "ns", uid: "u", labels: this.labels },
       spec: { containers: [container], volumes: [volume], ...this.spec },
     };
-    const directory = (kind: string) => `/data/pods/u/${kind}/${plugin.directory}/v`;
-    return { pod, volume, podUid: "u", volumeName: "v", path: directory("volumes"), stateDirectory: directory("plugins") };
+    const isBlockDevice = persistent?.volume.spec?.volumeMode === "Block";
+    const volumeName = persistent === undefined ? "v" : "pv";
+    const directory = (kind: string) => `/data/pods/u/${kind}/${plugin.directory}/${volumeName}`;
+    return {
+      ...{ pod, volume, podUid: "u", volumeName, isBlockDevice },
+      ...(persistent === undefined ? {} : { persistent }),
+      path: directory(isBlockDevice ? "volumeDevices" : "volumes"),
+      stateDirectory: directory("plugins"),
+    };
   }
 
+  /** As machine/volumes does: staged before it is mounted. */
   async mount(plugin: VolumePlugin, source: VolumeSourceFields) {
     const volume = this.volumeOf(plugin, source);
-    return plugin.mount(volume, await plugin.resolve(volume, this, NEVER), this);
+    const resolved = await plugin.resolve(volume, this, NEVER);
+    const directory = plugin.staging?.directory(volume, resolved, this);
+    if (directory !== undefined) await plugin.staging?.stage({ volume, resolved, directory }, this);
+    return plugin.mount(volume, resolved, this);
+  }
+
+  async unmount(plugin: VolumePlugin, source: VolumeSourceFields): Promise<void> {
+    const { pod: _pod, volume: _volume, persistent: _persistent, ...location } = this.volumeOf(plugin, source);
+    await plugin.unmount(location, this);
+    const volume = this.volumeOf(plugin, source);
+    // Only for its path: `unstage` gets nothing else.
+    const directory = plugin.staging?.directory(volume, await plugin.resolve(volume, this, NEVER), this);
+    if (directory !== undefined) await plugin.staging?.unstage(directory, this);
   }
 
   async refresh(plugin: VolumePlugin, source: VolumeSourceFields): Promise<void> {
@@ -69,4 +112,23 @@ export class VolumeWorld implements VolumeNode {
     const text = (data: Uint8Array) => (data[0] === 0 ? `[${data.join()}]` : new TextDecoder().decode(data));
     return [...files].map(([path, { data, mode, ownerUid = "-" }]) => `${path} ${mode.toString(8)} ${ownerUid} ${text(data)}`).toSorted();
   }
+}
+
+function volumeAndClaim(source: VolumeSourceFields): Pick<PodVolume, "volume" | "persistent"> {
+  if (!("persistent" in source)) return { volume: { name: "v", ...source } };
+  const claim: PersistentVolumeClaim = {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name: "c", namespace: "ns", uid: "claim" },
+    spec: { volumeName: "pv" },
+    status: { phase: "Bound" },
+  };
+  const volume: PersistentVolume = {
+    apiVersion: "v1",
+    kind: "PersistentVolume",
+    metadata: { name: "pv", uid: "pv" },
+    spec: { claimRef: { uid: "claim", namespace: "ns", name: "c" }, ...source.persistent },
+  };
+  const readOnly = source.readOnly === undefined ? {} : { readOnly: true };
+  return { volume: { name: "v", persistentVolumeClaim: { claimName: "c", ...readOnly } }, persistent: { claim, volume } };
 }

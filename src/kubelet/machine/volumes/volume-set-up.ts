@@ -1,0 +1,100 @@
+/**
+ * The steps from a volume of a Pod to a mounted volume: claim, plugin, attachment, staging, mount. Stateless apart from the records of staged
+ * volumes. Not here: which volumes of which Pods, serialization and retries (pod-volumes-on-disk.ts).
+ */
+import type { Pod, Volume } from "../../../api/generated/core/v1.ts";
+import { joinPath } from "../../../host/files/files.ts";
+import { namesIn } from "../../../host/files/shared-directory.ts";
+import type { MountedVolume } from "../../contracts/pod-volumes.ts";
+import type { StorageOperation } from "../../kubelet-metrics.ts";
+import { all } from "../../volumes/all.ts";
+import { checkNodeAffinity, claimedVolume, isBlockVolume } from "../../volumes/framework/claimed-volume.ts";
+import { findPersistentPlugin, findPlugin } from "../../volumes/framework/find-plugin.ts";
+import type { PodVolume, VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
+import type { PodDirectories } from "./pod-directories.ts";
+import type { StagedVolumes } from "./staged-volumes.ts";
+
+export interface VolumeSetUpOptions {
+  readonly node: VolumeNode;
+  readonly directories: PodDirectories;
+  readonly staged: StagedVolumes;
+  /** Resolves when the Node's status shows the volume as in use; rejects if that is not possible now. */
+  readonly reportInUse: (volumeId: string, signal: AbortSignal) => Promise<void>;
+  /** Measures an operation. */
+  readonly timed: <T>(operation: StorageOperation["operation"], plugin: VolumePlugin, run: () => Promise<T>) => Promise<T>;
+}
+
+/** A volume of a Pod with its plugin. */
+export interface PlacedVolume {
+  readonly plugin: VolumePlugin;
+  readonly podVolume: PodVolume;
+}
+
+export class VolumeSetUp {
+  readonly #options: VolumeSetUpOptions;
+
+  constructor(options: VolumeSetUpOptions) {
+    this.#options = options;
+  }
+
+  /** Reads the volume's claim, if it has one, and selects the plugin. Rejects with a ClaimError or VolumeError. */
+  async place(pod: Pod, volume: Volume, signal: AbortSignal): Promise<PlacedVolume> {
+    const { node, directories } = this.#options;
+    const podUid = pod.metadata.uid ?? "";
+    const persistent = await claimedVolume(pod, volume, { references: node.references, signal });
+    if (persistent === undefined) {
+      const plugin = findPlugin(all, volume);
+      return { plugin, podVolume: { pod, volume, ...directories.volume(podUid, { plugin: plugin.directory, name: volume.name }) } };
+    }
+    const plugin = findPersistentPlugin(all, persistent.volume);
+    const location = { plugin: plugin.directory, name: persistent.volume.metadata.name, isBlockDevice: isBlockVolume(persistent.volume) };
+    return { plugin, podVolume: { pod, volume, persistent, ...directories.volume(podUid, location) } };
+  }
+
+  /** Mounts a volume, or refreshes it if it is mounted already. */
+  async setUp({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<MountedVolume> {
+    const { node, staged, timed } = this.#options;
+    const mounted = await plugin.reconstruct(podVolume, node);
+    if (mounted !== undefined && plugin.refresh === undefined) return mounted;
+    if (mounted === undefined) await this.#admit({ plugin, podVolume }, signal);
+    const resolved = await plugin.resolve(podVolume, node, signal);
+    if (mounted !== undefined) {
+      await plugin.refresh?.(podVolume, resolved, node);
+      return mounted;
+    }
+    return timed("volume_mount", plugin, async () => {
+      await staged.stage(podVolume, { plugin, resolved, node });
+      return plugin.mount(podVolume, resolved, node);
+    });
+  }
+
+  /** Unmounts every volume that is found on disk: the Pod object may no longer exist. */
+  async unmountAll(podUid: string): Promise<void> {
+    const { directories, staged, node, timed } = this.#options;
+    const below = [directories.volumes(podUid), directories.volumeDevices(podUid), directories.states(podUid)];
+    for (const plugin of all) {
+      const [mounts, devices, states] = await Promise.all(below.map((parent) => namesIn(joinPath(parent, plugin.directory))));
+      for (const name of new Set([...(mounts ?? []), ...(devices ?? []), ...(states ?? [])])) {
+        const place = { plugin: plugin.directory, name };
+        const record = staged.record(directories.volume(podUid, place));
+        const location = directories.volume(podUid, { ...place, isBlockDevice: record?.isBlockDevice ?? devices?.includes(name) ?? false });
+        await timed("volume_unmount", plugin, async () => {
+          await plugin.unmount(location, node);
+          await staged.release(location, { plugin, node });
+        });
+      }
+    }
+  }
+
+  /** Checks that the volume may be used on this node, and waits until a controller knows that it is used. */
+  async #admit({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<void> {
+    const { node, staged, reportInUse } = this.#options;
+    const { persistent } = podVolume;
+    if (persistent?.volume.spec?.nodeAffinity !== undefined)
+      checkNodeAffinity(persistent.volume, await node.references.node(node.nodeName, signal));
+    if ((await plugin.staging?.isAttachable?.(podVolume, node, signal)) !== true) return;
+    const volumeId = plugin.staging?.volumeId(podVolume) ?? "";
+    await staged.use(podVolume, volumeId);
+    await reportInUse(volumeId, signal);
+  }
+}
