@@ -68,13 +68,13 @@ describe("rooms import only the rooms of their line", () => {
       it: "a volume kind on the kubelet",
       file: "kubelet/volumes/empty-dir/a.ts",
       imports: "../../pod/pod-worker.ts",
-      says: "imports kubelet/pod/pod-worker.ts: kubelet/volumes may import base, api/machinery, cel, api, kubelet/volumes/framework",
+      says: "imports kubelet/pod/pod-worker.ts: kubelet/volumes may import base, api/machinery, cel, api, csi, kubelet/volumes/framework",
     },
     {
       it: "the volume framework on the kubelet",
       file: "kubelet/volumes/framework/a.ts",
       imports: "../../references/b.ts",
-      says: "imports kubelet/references/b.ts: kubelet/volumes/framework may import base, api/machinery, cel, api, kubelet/contracts, kubelet/shared",
+      says: "imports kubelet/references/b.ts: kubelet/volumes/framework may import base, api/machinery, cel, api, csi, kubelet/contracts, kubelet/shared",
     },
     {
       it: "the simulated runtime on the kubelet",

@@ -130,7 +130,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "scheduler/framework": { knows: API },
   "scheduler/plugins": { knows: [...API, "scheduler/framework"] },
   scheduler: { knows: [...API, "client", "scheduler/framework"] },
-  "kubelet/contracts": { knows: [...API, "csi"] },
+  "kubelet/contracts": { knows: API },
   // Pure helpers that runtimes and volumes have in common with the kubelet.
   "kubelet/shared": { knows: [...API, "kubelet/contracts"] },
   kubelet: { knows: [...API, "client", ...KUBELET_CONTRACTS] },
