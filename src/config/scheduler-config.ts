@@ -9,6 +9,7 @@ import { defaultSchedulerConfiguration, readSchedulerConfiguration } from "../sc
 import type { PluginCatalog, SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import { CONFIGURATION_API_VERSION, CONFIGURATION_KIND, type WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
 import type { PluginContext } from "../scheduler/framework/plugin.ts";
+import { NO_STORAGE, NO_STORAGE_EFFECTS } from "../scheduler/framework/storage-view.ts";
 import { all } from "../scheduler/plugins/all.ts";
 import { readFileFlagBytes } from "../cli/framework/file-flag.ts";
 import { UnusableFiles } from "../cli/framework/unusable-files.ts";
@@ -74,8 +75,15 @@ const NOWHERE: PluginContext = {
     statefulSets: () => [],
     podDisruptionBudgets: () => [],
     pod: () => undefined,
+    node: () => undefined,
+    storage: NO_STORAGE,
   },
-  effects: { bind: () => Promise.resolve(), preempt: () => Promise.resolve(), clearNomination: () => Promise.resolve() },
+  effects: {
+    bind: () => Promise.resolve(),
+    preempt: () => Promise.resolve(),
+    clearNomination: () => Promise.resolve(),
+    storage: NO_STORAGE_EFFECTS,
+  },
   nominatedPods: () => [],
   clock: realClock,
   random: seededRandom(0),

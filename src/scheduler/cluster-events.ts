@@ -10,6 +10,7 @@ import { Disposables } from "../base/disposables.ts";
 import type { Informers } from "../client/informer/informer.ts";
 import type { SchedulerCache } from "./cache/scheduler-cache.ts";
 import { UNFINISHED } from "./cluster-view.ts";
+import { feedObjectEvents } from "./events/object-events.ts";
 import { NODE_ADDED, NODE_DELETED, nodeChanges } from "./events/node-changes.ts";
 import { namespaceChanged, POD_ADDED, POD_DELETED, podChanges } from "./events/pod-changes.ts";
 import { podInfoOf } from "./framework/make-pod-info.ts";
@@ -63,6 +64,7 @@ export function feedClusterEvents(options: ClusterEventsOptions): AsyncDisposabl
       deleted() {},
     }),
   );
+  listening.use(feedObjectEvents(informers, (event) => queue.moveAllOn(event)));
   return listening;
 }
 

@@ -1,8 +1,10 @@
 /**
- * Effects of scheduling as API requests: binding, preemption, clearing a nomination. Every request carries the uid of the decision, so that
+ * Effects of scheduling as API requests: binding, preemption, clearing a nomination, binding volumes. Every request carries the uid of the decision, so that
  * another Pod of the same name is not affected. Messages of conditions and events are upstream's.
  */
 import { disruptionTarget } from "../api/core/v1/pod/disruption-target.ts";
+import { persistentVolumeClaims } from "../api/core/v1/persistent-volume-claim.ts";
+import { persistentVolumes } from "../api/core/v1/persistent-volume.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
 import { causedBy, type Cause } from "../api/machinery/cause.ts";
@@ -19,7 +21,7 @@ export interface EffectsOptions {
   readonly events: Pick<EventRecorder, "record">;
   readonly clock: Clock;
   /**
-   * Requeues a decided Pod that waits at permit; false if it does not wait there. Such a Pod runs nowhere yet, so that preempting it
+   * Requeues a decided Pod that waits at permit or preBind; false if it does not wait there. Such a Pod runs nowhere yet, so that preempting it
    * deletes nothing. Default: none waits.
    */
   readonly sendBack?: (pod: Pod) => boolean;
@@ -50,6 +52,11 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
     async clearNomination(pod, preemptor, signal) {
       if ((pod.status?.nominatedNodeName ?? "") === "") return;
       await unlessGone(patchStatus(pod, { nominatedNodeName: null }, { preemptor, signal }));
+    },
+
+    storage: {
+      updateVolume: (volume, pod, signal) => clientFor(pod, BINDING_VOLUMES).update(persistentVolumes, volume, { signal }),
+      updateClaim: (claim, pod, signal) => clientFor(pod, BINDING_VOLUMES).update(persistentVolumeClaims, claim, { signal }),
     },
   };
 
@@ -106,6 +113,7 @@ async function repeated<T>(clock: Clock, request: () => Promise<T>, signal: Abor
 }
 
 const PREEMPTING = "Preempting";
+const BINDING_VOLUMES = "BindingVolumes";
 
 /** The cause of everything that the scheduler writes for a Pod: the Pod version of the decision. */
 export function schedulingCause(pod: Pod, reason: string): Cause {

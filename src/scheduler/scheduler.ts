@@ -3,7 +3,6 @@
  * informers and changes it by bindings. It starts from current state: what was decided and not bound is decided again.
  */
 import type { Pod } from "../api/generated/core/v1.ts";
-import { nodes } from "../api/core/v1/node.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
@@ -75,13 +74,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   const { signal } = stopping;
   const client = createClient(transport);
   const informers = starting.use(createInformers({ transport, clock, random, log }));
-  const known = Promise.all([watchCluster(informers, options.signal ?? signal), informers.of(nodes).synced(options.signal ?? signal)]);
+  const known = watchCluster(informers, options.signal ?? signal);
   const recorders = new Map<string, EventRecorder>();
   for (const { schedulerName } of configuration.profiles) {
     const recorder = createEventRecorder({ client, component: schedulerName, clock, random, log, api: "events.k8s.io" });
     recorders.set(schedulerName, starting.use(recorder));
   }
-  const [cluster] = await known;
+  const cluster = await known;
   const nominator = new Nominator();
   const late: { scheduling?: Scheduling } = {};
   const profiles = makeProfiles(options, {

@@ -43,7 +43,8 @@ describe("a throwing plugin", () => {
 
       await cluster.make(aPod("p", { cpu: "3" }));
 
-      deepEqual(await cluster.eventsOf("p"), ["Warning FailedScheduling boom"]);
+      const message = point === "preBind" ? 'running PreBind plugin "Bad": boom' : "boom";
+      deepEqual(await cluster.eventsOf("p"), [`Warning FailedScheduling ${message}`]);
       equal(cluster.scheduler.waiting(key("p"))?.place, "backoff");
       deepEqual([assumed(cluster), takenBack], [0, ["default/p"]]);
       await cluster.clock.advance(10_000);

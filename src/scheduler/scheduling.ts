@@ -13,6 +13,7 @@ import type { EventRecorder } from "../client/events/event-recorder.ts";
 import type { SchedulerCache } from "./cache/scheduler-cache.ts";
 import { decide, type Diagnosis, type Placed, type Turns, type Unschedulable } from "./cycle/decide.ts";
 import { eventNote, fitErrorMessage, NO_NODES_MESSAGE } from "./cycle/fit-error.ts";
+import { preBindGroups, runPreBinds, type PreBindGroups } from "./cycle/pre-bind.ts";
 import { askPostFilters } from "./cycle/post-filter.ts";
 import type { Profile } from "./cycle/profile.ts";
 import {
@@ -57,6 +58,12 @@ export interface SchedulingContext {
 /** Retry delay of failed preemptions: an unresponsive server is not overloaded, as upstream. */
 const RETRY_ROOM_MS = 1_000;
 
+/** What precedes the binding of a Pod: the plugins that delay it at permit, and those with work at preBind. */
+interface Preparation {
+  readonly waits: readonly PermitWait[];
+  readonly preBinds: PreBindGroups;
+}
+
 /** One try of one Pod. */
 interface Attempt {
   readonly taken: TakenPod;
@@ -68,9 +75,9 @@ interface Attempt {
 
 export class Scheduling {
   readonly #context: SchedulingContext;
-  /** Pods that wait at permit, by uid: how each is requeued. */
+  /** Pods at permit and preBind, by uid: how each is requeued. */
   readonly #heldBack = new Map<string, AbortController>();
-  /** One for each Pod at permit. They send no requests, so that however many there are, others proceed. */
+  /** One for each Pod at permit and preBind. They wait for others, so that however many there are, the next Pods proceed. */
   readonly #waits = new Set<Promise<void>>();
   readonly #underWay = new Set<Promise<void>>();
 
@@ -78,7 +85,7 @@ export class Scheduling {
     this.#context = context;
   }
 
-  /** Bindings and evictions in flight. Pods at permit are not among them. */
+  /** Bindings and evictions in flight. Pods at permit and preBind are not among them. */
   get underWay(): number {
     return this.#underWay.size;
   }
@@ -88,12 +95,12 @@ export class Scheduling {
     if (this.#underWay.size > 0) await Promise.race(this.#underWay);
   }
 
-  /** Including those at permit. */
+  /** Including those at permit and preBind. */
   async allAreOver(): Promise<void> {
     while (this.#waits.size + this.#underWay.size > 0) await Promise.all([...this.#waits, ...this.#underWay]);
   }
 
-  /** Requeues a Pod that waits at permit; false if it does not. */
+  /** Requeues a Pod that waits at permit or preBind; false if it does not. */
   sendBack({ metadata }: Pod): boolean {
     const held = this.#heldBack.get(metadata.uid ?? "");
     held?.abort();
@@ -153,14 +160,16 @@ export class Scheduling {
       }
     }
     if (permitted.is === "rejected") return this.#turnedAway(attempt, diagnosisOf(permitted.refusal, nodeName));
-    if (permitted.is === "wait") return track(this.#waits, this.#hold(attempt, placed, permitted.waits));
-    track(this.#underWay, this.#carryOut(attempt, placed));
+    const preBinds = preBindGroups(profile, info, nodeName);
+    if (permitted.is === "allowed" && preBinds.length === 0) return track(this.#underWay, this.#carryOut(attempt, placed));
+    const waits = permitted.is === "wait" ? permitted.waits : [];
+    track(this.#waits, this.#hold(attempt, placed, { waits, preBinds }));
   }
 
-  /** Until the plugins allow it. Never rejects. */
-  async #hold(attempt: Attempt, placed: Placed, waits: readonly PermitWait[]): Promise<void> {
+  /** Until the plugins allow it, and have prepared the binding. Never rejects. */
+  async #hold(attempt: Attempt, placed: Placed, until: Preparation): Promise<void> {
     try {
-      const refusal = await this.#waited(attempt, waits);
+      const refusal = await this.#prepared(attempt, placed.nodeName, until);
       if (refusal !== undefined) return this.#refusedThere(attempt, placed, refusal);
     } catch (error) {
       return this.#notBound(attempt, placed.nodeName, () => this.#failed(attempt, error));
@@ -171,8 +180,7 @@ export class Scheduling {
   /** Never rejects. */
   async #carryOut(attempt: Attempt, placed: Placed): Promise<void> {
     try {
-      const refusal = await this.#bound(attempt, placed.nodeName);
-      if (refusal !== undefined) return this.#refusedThere(attempt, placed, refusal);
+      await this.#bind(attempt, placed.nodeName);
     } catch (error) {
       // The Pod was deleted or assigned: its informer delivers the rest.
       if (isReason(error, "NotFound")) return this.#notBound(attempt, placed.nodeName, () => this.#context.queue.done(attempt.info.uid));
@@ -181,34 +189,32 @@ export class Scheduling {
     this.#placedFor(attempt, placed);
   }
 
-  async #waited({ info }: Attempt, waits: readonly PermitWait[]): Promise<Refusal | undefined> {
+  async #prepared({ info, profile }: Attempt, nodeName: string, { waits, preBinds }: Preparation): Promise<Refusal | undefined> {
     const { clock, signal } = this.#context;
     const held = new AbortController();
     this.#heldBack.set(info.uid, held);
     try {
-      return await waitOnPermit(waits, clock, AbortSignal.any([signal, held.signal]));
+      const either = AbortSignal.any([signal, held.signal]);
+      const refusal = waits.length === 0 ? undefined : await waitOnPermit(waits, clock, either);
+      if (refusal !== undefined || preBinds.length === 0) return refusal;
+      const timed = this.#pointTimer(profile);
+      const atPreBind = await runPreBinds(preBinds, info, nodeName, either);
+      timed("PreBind", atPreBind === undefined ? "Success" : "Unschedulable");
+      return atPreBind;
     } finally {
       this.#heldBack.delete(info.uid);
     }
   }
 
-  async #bound({ info, profile }: Attempt, nodeName: string): Promise<Refusal | undefined> {
+  async #bind({ info, profile }: Attempt, nodeName: string): Promise<void> {
     const { signal, conditions } = this.#context;
     const timed = this.#pointTimer(profile);
-    for (const plugin of profile.preBind) {
-      const rejection = await plugin.preBind?.(info, nodeName, signal);
-      if (rejection === undefined) continue;
-      timed("PreBind", "Unschedulable");
-      return { plugin: plugin.name, rejection };
-    }
-    timed("PreBind", "Success");
     // A condition of an earlier attempt must not be written after the binding.
     const writing = conditions.supersede(info.uid);
     if (writing !== undefined) await writing;
     for (const plugin of profile.bind) {
       if ((await plugin.bind?.(info, nodeName, signal)) !== true) continue;
-      timed("Bind", "Success");
-      return undefined;
+      return timed("Bind", "Success");
     }
     throw new Error(`No plugin of the profile "${profile.schedulerName}" binds this Pod: enable one for "bind"`);
   }

@@ -2,7 +2,7 @@
  * Cluster events as bits: whether a rule concerns an event is a single "and", which is evaluated for every event and every group of waiting
  * Pods. The tables list every change, so that a new one cannot be forgotten.
  */
-import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../framework/cluster-event.ts";
+import type { ClusterEvent, NodeChange, ObjectKind, PodChange, RetryRule } from "../framework/cluster-event.ts";
 
 /** A set of event kinds. */
 export type Channels = number;
@@ -17,6 +17,7 @@ const NODE: Readonly<Record<NodeChange, Channels>> = {
   annotations: 1 << 6,
   unschedulable: 1 << 7,
   images: 1 << 8,
+  "declared-features": 1 << 31,
 };
 
 const ASSIGNED_POD: Readonly<Record<PodChange, Channels>> = {
@@ -41,8 +42,21 @@ const WAITING_POD: Readonly<Record<PodChange, Channels>> = {
 
 const NAMESPACE: Channels = 1 << 23;
 
-/** Everything there is. */
-export const ALL_CHANNELS: Channels = (1 << 24) - 1;
+/**
+ * Rules of objects name a kind and its changes, which are compared, too (isOfSameKind): rare kinds share a bit. Three bits are unused.
+ */
+const OBJECT: Readonly<Record<ObjectKind, Channels>> = {
+  PersistentVolumeClaim: 1 << 24,
+  PersistentVolume: 1 << 25,
+  StorageClass: 1 << 26,
+  CSINode: 1 << 27,
+  CSIDriver: 1 << 26,
+  CSIStorageCapacity: 1 << 26,
+  VolumeAttachment: 1 << 27,
+};
+
+/** Every bit. */
+export const ALL_CHANNELS: Channels = -1;
 
 /** The event's bit; 0 if irrelevant. */
 export function channelsOfEvent(event: ClusterEvent): Channels {
@@ -55,6 +69,8 @@ export function channelsOfEvent(event: ClusterEvent): Channels {
       return union(WAITING_POD, event.changes);
     case "namespace":
       return NAMESPACE;
+    case "object":
+      return OBJECT[event.kind];
   }
 }
 
@@ -69,7 +85,15 @@ export function channelsOfRule(rule: RetryRule): Channels {
       return union(WAITING_POD, rule.changes);
     case "namespace":
       return NAMESPACE;
+    case "object":
+      return OBJECT[rule.kind];
   }
+}
+
+/** Whether a rule concerns an event that shares a bit with it. */
+export function isOfSameKind(rule: RetryRule, event: ClusterEvent): boolean {
+  if (rule.of !== event.of) return false;
+  return rule.of !== "object" || event.of !== "object" || (rule.kind === event.kind && rule.changes.includes(event.change));
 }
 
 function union<Change extends string>(table: Readonly<Record<Change, Channels>>, changes: Iterable<Change>): Channels {

@@ -21,6 +21,7 @@ const CHECKS: readonly (readonly [NodeChange, (previous: Node, node: Node) => bo
   ["labels", (previous, node) => !deepEqual(previous.metadata.labels ?? EMPTY, node.metadata.labels ?? EMPTY)],
   ["taints", (previous, node) => !deepEqual(previous.spec?.taints ?? [], node.spec?.taints ?? [])],
   ["conditions", (previous, node) => !isSameConditions(previous.status?.conditions ?? [], node.status?.conditions ?? [])],
+  ["declared-features", (previous, node) => !deepEqual(previous.status?.declaredFeatures ?? [], node.status?.declaredFeatures ?? [])],
   ["annotations", (previous, node) => !deepEqual(previous.metadata.annotations ?? EMPTY, node.metadata.annotations ?? EMPTY)],
 ];
 

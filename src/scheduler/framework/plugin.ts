@@ -6,7 +6,7 @@
  * node) → normalizeScores → reserve → permit → preBind → bind → postBind. Up to reserve everything is synchronous, so that nothing changes
  * in between. From permit on the next Pods are decided concurrently.
  */
-import type { Namespace, Pod, ReplicationController, Service } from "../../api/generated/core/v1.ts";
+import type { Namespace, Node, Pod, ReplicationController, Service } from "../../api/generated/core/v1.ts";
 import type { ReplicaSet, StatefulSet } from "../../api/generated/apps/v1.ts";
 import type { PodDisruptionBudget } from "../../api/generated/policy/v1.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -16,6 +16,7 @@ import type { RetryRule } from "./cluster-event.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { PodInfo } from "./pod-info.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { StorageEffects, StorageView } from "./storage-view.ts";
 
 /** A rejection. */
 export interface Rejection {
@@ -52,6 +53,9 @@ export type PermitAnswer =
   | { readonly is: "rejected"; readonly rejection: Rejection }
   /** Delayed until `decision` resolves, at most this long. */
   | { readonly is: "wait"; readonly timeoutMs: number; readonly decision: Promise<"allowed" | Rejection> };
+
+/** The outcome of preBindPreFlight. "parallel": concurrently with neighbouring plugins that allow it, too. */
+export type PreFlightAnswer = "skip" | "parallel" | "alone";
 
 /** What-if queries of postFilter: the same filters, on hypothetical nodes. */
 export interface WhatIf {
@@ -121,7 +125,15 @@ export interface Plugin<FilterState = unknown, ScoreState = unknown> {
   /** The attempt has failed after reserve. Must not fail and may be called without a reserve. */
   unreserve?(pod: PodInfo, nodeName: string): void;
   permit?(pod: PodInfo, nodeName: string): PermitAnswer;
-  /** Undefined: proceed. Throwing fails the attempt, which is retried later. */
+  /**
+   * Called after permit, before preBind: whether this plugin has anything to do there. A Pod for which all plugins skip is bound at once.
+   * Absent: preBind is called, alone.
+   */
+  preBindPreFlight?(pod: PodInfo, nodeName: string): PreFlightAnswer;
+  /**
+   * Undefined: proceed. Throwing fails the attempt, which is retried later. It may take minutes: the next Pods are decided and bound
+   * meanwhile. The number of Pods in preBind is not limited, so that a plugin bounds its concurrent requests itself.
+   */
   preBind?(pod: PodInfo, nodeName: string, signal: AbortSignal): Promise<Rejection | undefined>;
   /** Resolves with false if it leaves this Pod to the next plugin. */
   bind?(pod: PodInfo, nodeName: string, signal: AbortSignal): Promise<boolean>;
@@ -142,6 +154,9 @@ export interface ClusterView {
   podDisruptionBudgets(namespace: string): readonly PodDisruptionBudget[];
   /** The last observed Pod; undefined if it was deleted. */
   pod(namespace: string, name: string): Pod | undefined;
+  /** The last observed node. For filters and scores, use the snapshot's. */
+  node(name: string): Node | undefined;
+  readonly storage: StorageView;
 }
 
 /** Effects available to plugins. Each rejects with a StatusError if it fails. */
@@ -151,6 +166,7 @@ export interface Effects {
   preempt(victim: Pod, preemptor: Pod, nodeName: string, signal: AbortSignal): Promise<void>;
   /** Clears status.nominatedNodeName of a Pod of lower priority than the preemptor's: its place is taken. A deleted Pod is not an error. */
   clearNomination(pod: Pod, preemptor: Pod, signal: AbortSignal): Promise<void>;
+  readonly storage: StorageEffects;
 }
 
 /** Arguments of a plugin's constructor. */

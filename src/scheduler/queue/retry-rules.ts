@@ -4,7 +4,7 @@
  */
 import type { Logger } from "../../base/logger.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
-import { ALL_CHANNELS, channelsOfRule, type Channels } from "../events/channels.ts";
+import { ALL_CHANNELS, channelsOfRule, isOfSameKind, type Channels } from "../events/channels.ts";
 import type { ClusterEvent, RetryRule } from "../framework/cluster-event.ts";
 import type { Plugin } from "../framework/plugin.ts";
 import type { WaitingPod } from "./waiting-pod.ts";
@@ -82,7 +82,7 @@ function preparedRules(plugin: Plugin): PreparedRule[] {
 
 function preparedRule(plugin: string, rule: RetryRule): PreparedRule {
   const channels = channelsOfRule(rule);
-  if (rule.isWorthIt === undefined) return { plugin, channels };
-  // The channels of a rule are all of one event kind, so that it is only evaluated for its own kind.
-  return { plugin, channels, isWorthIt: (pod, event) => rule.isWorthIt?.(pod, event as never) ?? true };
+  if (rule.isWorthIt === undefined && rule.of !== "object") return { plugin, channels };
+  // Only objects of other kinds share channels; otherwise the channels of a rule are all of one event kind.
+  return { plugin, channels, isWorthIt: (pod, event) => isOfSameKind(rule, event) && (rule.isWorthIt?.(pod, event as never) ?? true) };
 }

@@ -1,7 +1,7 @@
 /** Calls one plugin as a cycle does: preFilter before filter, preScore before score. For the table tests of plugins. */
 import { deepEqual } from "node:assert/strict";
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
-import type { ClusterEvent, NodeChange, PodChange, RetryRule } from "../cluster-event.ts";
+import type { ClusterEvent, NodeChange, ObjectChange, ObjectKind, ObjectKinds, PodChange, RetryRule } from "../cluster-event.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { Plugin, PluginContext, PluginFactory, Rejection } from "../plugin.ts";
 import { podInfo, snapshotOf } from "./builders.ts";
@@ -44,7 +44,9 @@ export function isRetried(plugin: Plugin, pod: Pod, event: ClusterEvent): boolea
 
 function appliesTo(rule: RetryRule, pod: Pod, event: ClusterEvent): boolean {
   if (rule.of !== event.of) return false;
-  if (rule.of !== "namespace" && event.of !== "namespace") {
+  if (rule.of === "object" && event.of === "object") {
+    if (rule.kind !== event.kind || !rule.changes.includes(event.change)) return false;
+  } else if (rule.of !== "namespace" && rule.of !== "object" && event.of !== "namespace" && event.of !== "object") {
     const changes: ReadonlySet<string> = event.changes;
     if (!rule.changes.some((change) => changes.has(change))) return false;
   }
@@ -58,6 +60,15 @@ export function nodeEvent(change: NodeChange, node: Node, previous?: Node): Clus
 
 export function podEvent(of: "assigned-pod" | "waiting-pod", change: PodChange, pod: Pod, previous?: Pod): ClusterEvent {
   return { of, changes: new Set([change]), pod, ...(previous && { previous }) };
+}
+
+export function objectEvent<Kind extends ObjectKind>(
+  kind: Kind,
+  change: ObjectChange,
+  object: ObjectKinds[Kind],
+  previous?: ObjectKinds[Kind],
+): ClusterEvent {
+  return { of: "object", kind, change, object, ...(previous && { previous }) } as ClusterEvent;
 }
 
 /** The usual table: case, event, and whether the Pod is retried. */

@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { ClusterView, Plugin } from "../plugin.ts";
+import { NO_STORAGE } from "../storage-view.ts";
 import { aNode, aPod, nodeInfo, podInfo, snapshotOf, type PodParts } from "./builders.ts";
 
 /** Few, so that nodes share one and some have none. */
@@ -125,6 +126,8 @@ export function aClusterView(parts: Partial<ClusterView> = {}): ClusterView {
     statefulSets: none,
     podDisruptionBudgets: none,
     pod: () => undefined,
+    node: () => undefined,
+    storage: NO_STORAGE,
     ...parts,
   };
 }

@@ -5,12 +5,13 @@ import { silentLogger } from "../../../../base/logger.ts";
 import { seededRandom } from "../../../../base/random.ts";
 import { virtualClock } from "../../../../testing/virtual-clock.ts";
 import type { Effects, Plugin, PluginContext } from "../../../framework/plugin.ts";
+import { NO_STORAGE, NO_STORAGE_EFFECTS } from "../../../framework/storage-view.ts";
 import { podInfo } from "../../../framework/testing/builders.ts";
 import { DEFAULT_ARGUMENTS, type DefaultPreemptionArguments } from "../arguments.ts";
 import { defaultPreemption } from "../default-preemption.ts";
 
 const nothing = (): Promise<void> => Promise.resolve();
-export const NO_EFFECTS: Effects = { bind: nothing, preempt: nothing, clearNomination: nothing };
+export const NO_EFFECTS: Effects = { bind: nothing, preempt: nothing, clearNomination: nothing, storage: NO_STORAGE_EFFECTS };
 
 export interface PreemptionParts {
   /** The cluster's Pods, as they were last seen. */
@@ -41,6 +42,8 @@ export function preemptionIn({
       statefulSets: () => [],
       podDisruptionBudgets: (namespace) => budgets.filter(({ metadata }) => metadata.namespace === namespace),
       pod: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
+      node: () => undefined,
+      storage: NO_STORAGE,
     },
     effects,
     nominatedPods: (nodeName) => (nominated[nodeName] ?? []).map(podInfo),
