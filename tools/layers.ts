@@ -34,6 +34,7 @@ const COMPONENTS = [
   "ingress/**",
   "networkpolicy/**",
   "podnetwork/**",
+  "localpath/**",
   "dashboard/**",
 ];
 
@@ -151,6 +152,9 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   networkpolicy: { knows: [...API, "host/**", "client"] },
   podnetwork: { knows: [...API, "host/**", "client"] },
   ingress: { knows: [...API, "host/**", "client"] },
+  // The provisioner is pure over the contract of its storage; the storage of simulated nodes needs no machine.
+  localpath: { knows: [...API, "client", "controllers/runtime"] },
+  "localpath/disk": { knows: ["base", "host/**", "localpath"] },
   "dashboard/web": { knows: [...API, "client"] },
   dashboard: { knows: [...API, "host/**", "client"] },
   "cli/framework": { knows: [...API, "host/**"] },

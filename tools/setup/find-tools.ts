@@ -8,6 +8,7 @@ import type { Finding, ToolName } from "../../src/testing/needs.ts";
 import { debianPrograms } from "./debian-packages.ts";
 import { kubectlAndHelm } from "./kubectl-and-helm.ts";
 import { languages } from "./languages.ts";
+import { loop } from "./loop.ts";
 import { nodeVersions } from "./node-versions.ts";
 import { realSurroundings, type Given } from "./surroundings.ts";
 import { testRunners } from "./test-runners.ts";
@@ -22,6 +23,7 @@ export async function findTools({ findings: file, ...given }: Given & { readonly
     ...(await nodeVersions(surroundings)),
     ...(await languages(surroundings)),
     tmpfs: await tmpfs(surroundings),
+    loop: await loop(surroundings),
   };
   const unfinished = `${file}.${process.pid}`;
   writeFileSync(unfinished, `${JSON.stringify(findings, undefined, 2)}\n`);

@@ -1,0 +1,33 @@
+/** Names that users and other components see of the local-path provisioner. */
+
+export const LOCAL_PATH_PROVISIONER = "k8ts.dev/local-path";
+
+/** Holds a PersistentVolume until the files of the volume are removed from its node, or its reclaim policy keeps them. */
+export const LOCAL_PATH_FINALIZER = "k8ts.dev/local-path";
+
+/** Set by the PersistentVolume binder on claims that wait for a provisioner; the second is the older name. */
+export const STORAGE_PROVISIONER = "volume.kubernetes.io/storage-provisioner";
+export const STORAGE_PROVISIONER_BETA = "volume.beta.kubernetes.io/storage-provisioner";
+
+/** Set by the scheduler: the node of the first Pod that uses the claim. */
+export const SELECTED_NODE = "volume.kubernetes.io/selected-node";
+
+/** Set by provisioners on their volumes. */
+export const PROVISIONED_BY = "pv.kubernetes.io/provisioned-by";
+
+/** Set on a volume: the name of the node that has its files. */
+export const NODE_ANNOTATION = "k8ts.dev/local-path-node";
+
+export const HOSTNAME_LABEL = "kubernetes.io/hostname";
+
+/** Upstream's provisioners name a volume after the uid of its claim, so that a repeated attempt finds it. */
+export function volumeNameOf(claimUid: string): string {
+  return `pvc-${claimUid}`;
+}
+
+const UID_PATTERN = /^pvc-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
+
+/** The claim's uid of a volume that a provisioner named. Undefined: another name, which never becomes part of a path. */
+export function claimUidOf(volumeName: string): string | undefined {
+  return UID_PATTERN.exec(volumeName)?.[1];
+}
