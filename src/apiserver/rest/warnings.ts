@@ -5,26 +5,30 @@ const WARNINGS_LENGTH_MAX = 4_096;
 /** Maximum length of each, if all together are too long. */
 const TRUNCATED_LENGTH = 256;
 
+/** Control characters in a warning: upstream does not send it. */
+// oxlint-disable-next-line no-control-regex -- the characters that are searched for
+const CONTROL = /[\u0000-\u001f\u007f-\u009f]/;
+
 export function warningHeaders(sentences: readonly string[]): { readonly warning?: readonly string[] } {
   if (sentences.length === 0) return {};
-  const distinct = [...new Set(sentences)];
+  const distinct = [...new Set(sentences)].filter((sentence) => sentence !== "" && !CONTROL.test(sentence));
+  if (distinct.length === 0) return {};
   const total = distinct.reduce((length, sentence) => length + sentence.length, 0);
   const shown = total <= WARNINGS_LENGTH_MAX ? distinct : fitting(distinct.map((sentence) => sentence.slice(0, TRUNCATED_LENGTH)));
   return { warning: shown.map((sentence) => `299 - "${quoted(sentence)}"`) };
 }
 
+/** Until the limit is reached; the last one may exceed it. */
 function fitting(sentences: readonly string[]): string[] {
-  let left = WARNINGS_LENGTH_MAX;
+  let length = 0;
   return sentences.filter((sentence) => {
-    left -= sentence.length;
-    return left >= 0;
+    if (length >= WARNINGS_LENGTH_MAX) return false;
+    length += sentence.length;
+    return true;
   });
 }
 
-/** Headers cannot contain line breaks and, to be safe with every client, no characters beyond ASCII. */
+/** To be safe with every client, headers have no characters beyond ASCII. */
 function quoted(sentence: string): string {
-  return sentence
-    .replaceAll(/[\r\n\t]+/g, " ")
-    .replaceAll(/[^\x20-\x7e]/g, "?")
-    .replaceAll(/["\\]/g, "\\$&");
+  return sentence.replaceAll(/[^\x20-\x7e]/g, "?").replaceAll(/["\\]/g, "\\$&");
 }

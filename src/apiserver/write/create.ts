@@ -16,7 +16,7 @@ import { yieldLoop, yieldLoopOf } from "../limits/slices.ts";
 import { unallocated } from "../framework/extension.ts";
 import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { generateName } from "../framework/storage/identifiers.ts";
-import { metadataForCreate } from "./metadata.ts";
+import { inNamespace, metadataForCreate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";
 import { validateCreate } from "./validation.ts";
 import { storageForm } from "../framework/storage/prepared-objects.ts";
@@ -60,7 +60,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   if (refusal !== undefined) throw forbiddenError(endpoint.name, sent.object.metadata.name ?? "", refusal);
   const clean = withoutSystemFields(sent.object);
   const admission = admissionOf(endpoint, request, clean);
-  const admitted = redefault(endpoint, clean, await server.admission.mutate(admission, clean));
+  const admitted = sameNamespace(redefault(endpoint, clean, await server.admission.mutate(admission, clean)), clean, request);
   const stored = served.toStorage?.(admitted) ?? admitted;
   const extension = server.extension(resource.storage.group, resource.plural);
   await extension?.permit?.({ object: stored, request });
@@ -107,6 +107,11 @@ export function withoutSystemFields(object: KubeObject): KubeObject {
   const { creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink, ...metadata } = object.metadata;
   const sent = [creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink];
   return sent.every((value) => value === undefined) ? object : { ...object, metadata };
+}
+
+/** Admission cannot move an object to another namespace than that of the request, for which the user was authorized. */
+function sameNamespace(admitted: KubeObject, sent: KubeObject, { namespace }: ApiRequest): KubeObject {
+  return admitted.metadata.namespace === sent.metadata.namespace ? admitted : inNamespace(admitted, namespace);
 }
 
 /** As upstream: its storage rejects it with an internal error. A dry run does not get that far. */

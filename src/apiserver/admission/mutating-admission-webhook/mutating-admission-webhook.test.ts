@@ -163,3 +163,19 @@ test("a mutating webhook changes the replicas that a write of the scale sets", a
 
   equal(body.spec.replicas, 5);
 });
+
+test("a mutating webhook cannot move a new object to another namespace, nor turn it into another kind", async () => {
+  const patches = [
+    { op: "add", path: "/metadata/namespace", value: "kube-system" },
+    { op: "replace", path: "/kind", value: "Secret" },
+  ];
+  await using world = await given({ "/a": () => allowed([patches.shift() as JsonObject]) });
+  await world.configure("1", webhookAt("a"));
+  const create = async () => {
+    const { code, body } = await world.call("POST", MAPS, MAP);
+    return [code, body.message];
+  };
+
+  deepEqual(await create(), [400, "the namespace of the provided object does not match the namespace sent on the request"]);
+  deepEqual(await create(), [500, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"]);
+});

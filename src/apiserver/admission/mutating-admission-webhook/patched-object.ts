@@ -1,9 +1,9 @@
 /** Applies the JSON patch of a webhook: the result is decoded and defaulted like a whole object. Messages are upstream's. */
 import { decodeBySchema } from "../../../api/machinery/codec/decode.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
-import { apiVersionOf, type Json, type KubeObject } from "../../../api/machinery/object.ts";
+import { apiVersionOf, type GroupVersionKind, isObject, type Json, type KubeObject } from "../../../api/machinery/object.ts";
 import { applyJsonPatch } from "../../../api/machinery/patch/json-patch.ts";
-import { internalError } from "../../../api/machinery/status-error.ts";
+import { internalError, StatusError } from "../../../api/machinery/status-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionTarget } from "../../shared/admission/admission-target.ts";
 
@@ -19,9 +19,20 @@ export function patchedByWebhook({ webhook, target, object }: PatchedBy, { value
     const why = `admission webhook ${quoteGo(webhook)} attempted to modify the object, which is not supported for this operation`;
     throw internalError(new Error(why));
   }
-  const decoded = decode(target, applied(object, value));
+  const patched = applied(object, value);
+  rejectOtherKind(target.kind, patched);
+  const decoded = decode(target, patched);
   const defaulted = target.isWhole ? (target.endpoint.served.defaults?.(decoded) ?? decoded) : decoded;
   return deepEqual(defaulted, object) ? undefined : defaulted;
+}
+
+/** A patch cannot turn an object into one of another kind. */
+function rejectOtherKind({ group, version, kind }: GroupVersionKind, patched: Json): void {
+  if (!isObject(patched) || (patched["kind"] === kind && patched["apiVersion"] === apiVersionOf({ group, version }))) return;
+  const { kind: found, apiVersion } = patched;
+  const from = `${String(apiVersion).split("/").at(-1)}.${String(found)}`;
+  const to = `${group === "" ? "core" : (group.split(".")[0] ?? "")}.${kind}`;
+  throw new StatusError("Unknown", `converting (${from}) to (${to}): unknown conversion`);
 }
 
 function applied(object: KubeObject, patch: Json): Json {

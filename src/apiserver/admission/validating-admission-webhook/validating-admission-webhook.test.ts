@@ -71,6 +71,7 @@ test("a webhook gets the request as an AdmissionReview", async () => {
 const DENIED = 'admission webhook "a.example.com" denied the request';
 const FAILED = 'Internal error occurred: failed calling webhook "a.example.com": ';
 const INVALID = `${FAILED}received invalid webhook response: `;
+const UNDECODABLE = `${FAILED}failed to call webhook: `;
 
 interface Row {
   readonly title: string;
@@ -122,7 +123,22 @@ const failures: readonly { readonly title: string; readonly answer: WebhookOfTes
   {
     title: "another apiVersion",
     answer: ({ uid }) => reviewReply({ kind: "AdmissionReview", apiVersion: "v2", response: { uid, allowed: true } }),
-    says: `${INVALID}expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got v2, Kind=AdmissionReview`,
+    says: `${UNDECODABLE}no kind "AdmissionReview" is registered for version "v2" in scheme "k8s.io/apiserver/pkg/util/webhook/client.go:71"`,
+  },
+  {
+    title: "another version of a review",
+    answer: ({ uid }) => reviewReply({ kind: "AdmissionReview", apiVersion: "admission.k8s.io/v1beta1", response: { uid, allowed: true } }),
+    says: `${UNDECODABLE}converting (v1beta1.AdmissionReview) to (v1.AdmissionReview): unknown conversion`,
+  },
+  {
+    title: "a value of a wrong type",
+    answer: () => ({ allowed: "no" }),
+    says: `${UNDECODABLE}json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool`,
+  },
+  {
+    title: "a list",
+    answer: () => ({ code: 200, contentType: "application/json", body: new TextEncoder().encode("[]") }),
+    says: /failed to call webhook: couldn't get version\/kind; json parse error: json: cannot unmarshal array into Go value of type struct/,
   },
   {
     title: "no kind",

@@ -7,11 +7,7 @@ import type { AdmissionRequest } from "../../framework/admission.ts";
 import type { AdmissionTarget } from "../admission/admission-target.ts";
 import type { AdmittedObjects } from "../admission/admitted-objects.ts";
 import { reviewedRequest } from "../admission/reviewed-request.ts";
-
-const GROUP = "admission.k8s.io";
-const KIND = "AdmissionReview";
-
-export type ReviewVersion = "v1" | "v1beta1";
+import { REVIEW_GROUP, REVIEW_KIND, type ReviewVersion } from "./decode-review.ts";
 
 /** The first version that the webhook and the server know; undefined if none exists. */
 export function reviewVersion(offered: readonly string[]): ReviewVersion | undefined {
@@ -26,8 +22,8 @@ export interface ReviewedRequest extends AdmittedObjects {
 
 export function reviewOf(version: ReviewVersion, { request, target, uid, object, oldObject }: ReviewedRequest): JsonObject {
   return {
-    kind: KIND,
-    apiVersion: `${GROUP}/${version}`,
+    kind: REVIEW_KIND,
+    apiVersion: `${REVIEW_GROUP}/${version}`,
     request: { uid, ...reviewedRequest(request, target), object: object ?? null, oldObject: oldObject ?? null },
   };
 }
@@ -43,12 +39,11 @@ export interface ReviewResponse {
   readonly auditAnnotations: Readonly<Record<string, string>>;
 }
 
-/** Throws an Error with upstream's message if the response does not answer the request. */
+/** Reads a decoded review. Throws an Error with upstream's message if it does not answer the request. */
 export function readReview(
-  answer: Json,
+  answer: JsonObject,
   { version, uid, isMutating }: { readonly version: ReviewVersion; readonly uid: string; readonly isMutating: boolean },
 ): ReviewResponse {
-  if (!isObject(answer)) throw new Error("webhook response was absent");
   const { response } = answer;
   if (!isObject(response)) throw new Error("webhook response was absent");
   const patch = patchOf(response);
@@ -72,8 +67,10 @@ export function readReview(
 
 function checkKind(answer: JsonObject): void {
   const [apiVersion, kind] = [textOf(answer["apiVersion"]), textOf(answer["kind"])];
-  if (apiVersion === `${GROUP}/v1` && kind === KIND) return;
-  throw new Error(`expected webhook response of ${GROUP}/v1, Kind=${KIND}, got ${apiVersion === "" ? "/" : apiVersion}, Kind=${kind}`);
+  if (apiVersion === `${REVIEW_GROUP}/v1` && kind === REVIEW_KIND) return;
+  throw new Error(
+    `expected webhook response of ${REVIEW_GROUP}/v1, Kind=${REVIEW_KIND}, got ${apiVersion === "" ? "/" : apiVersion}, Kind=${kind}`,
+  );
 }
 
 function checkPatchPair(patch: Uint8Array | undefined, patchType: Json | undefined): void {

@@ -2,7 +2,7 @@
  * Calls one admission webhook for one request: sends the review, checks the response, and applies the failure policy. What both kinds of
  * webhooks have in common; a mutating one then applies the patch.
  */
-import type { Json } from "../../../api/machinery/object.ts";
+import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import { internalError, isStatusError, timeoutError } from "../../../api/machinery/status-error.ts";
 import type { WebhookType } from "../../framework/admission/admission-metrics.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
@@ -11,6 +11,7 @@ import type { AdmittedObjects } from "../admission/admitted-objects.ts";
 import { failsOpen } from "../admission/vital-requests.ts";
 import { parsePatch, readReview, reviewOf, reviewVersion, type ReviewResponse } from "./admission-review.ts";
 import type { WebhookMatch } from "./configured-webhooks.ts";
+import { decodeReview, type ReviewVersion } from "./decode-review.ts";
 import { dryRunUnsupported, WebhookCallError, WebhookDenial } from "./webhook-errors.ts";
 
 export interface Invocation extends WebhookMatch {
@@ -90,7 +91,7 @@ async function callWebhook(
   const version = reviewVersion(admissionReviewVersions);
   if (version === undefined) throw new WebhookCallError(name, NO_VERSION, { code: 400 });
   const uid = newUid(dependencies.random);
-  const answer = await sent(dependencies, invocation, {
+  const answer = await sent(dependencies, invocation, version, {
     client: clientConfig,
     body: reviewOf(version, { request, target, uid, ...objects }),
     timeoutMs: timeoutSeconds * 1_000,
@@ -109,10 +110,11 @@ const NO_VERSION = "could not create admission objects: webhook does not accept 
 async function sent(
   { webhooks }: Dependencies,
   { hook }: Invocation,
+  version: ReviewVersion,
   call: Parameters<Dependencies["webhooks"]["call"]>[0],
-): Promise<Json> {
+): Promise<JsonObject> {
   try {
-    return await webhooks.call(call);
+    return decodeReview(await webhooks.call(call), version);
   } catch (error) {
     const code = isStatusError(error) ? error.code : 503;
     const why = error instanceof Error ? error.message : String(error);
