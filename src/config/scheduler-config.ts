@@ -9,6 +9,7 @@ import { defaultSchedulerConfiguration, readSchedulerConfiguration } from "../sc
 import type { PluginCatalog, SchedulerConfiguration } from "../scheduler/config/scheduler-configuration.ts";
 import { CONFIGURATION_API_VERSION, CONFIGURATION_KIND, type WrittenConfiguration } from "../scheduler/config/written-configuration.ts";
 import type { PluginContext } from "../scheduler/framework/plugin.ts";
+import { NO_DEVICE_EFFECTS, NO_DEVICES } from "../scheduler/framework/device-view.ts";
 import { NO_STORAGE, NO_STORAGE_EFFECTS } from "../scheduler/framework/storage-view.ts";
 import { all } from "../scheduler/plugins/all.ts";
 import { readFileFlagBytes } from "../cli/framework/file-flag.ts";
@@ -77,12 +78,14 @@ const NOWHERE: PluginContext = {
     pod: () => undefined,
     node: () => undefined,
     storage: NO_STORAGE,
+    devices: NO_DEVICES,
   },
   effects: {
     bind: () => Promise.resolve(),
     preempt: () => Promise.resolve(),
     clearNomination: () => Promise.resolve(),
     storage: NO_STORAGE_EFFECTS,
+    devices: NO_DEVICE_EFFECTS,
   },
   nominatedPods: () => [],
   clock: realClock,

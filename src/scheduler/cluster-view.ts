@@ -8,6 +8,7 @@ import { replicationControllers } from "../api/core/v1/replication-controller.ts
 import { services } from "../api/core/v1/service.ts";
 import { podDisruptionBudgets } from "../api/policy/v1/pod-disruption-budget.ts";
 import type { Informers, InformerScope } from "../client/informer/informer.ts";
+import { watchDevices } from "./cluster-devices.ts";
 import { watchStorage } from "./cluster-storage.ts";
 import type { ClusterView } from "./framework/plugin.ts";
 
@@ -27,7 +28,8 @@ export async function watchCluster(informers: Informers, signal: AbortSignal): P
     informers.of(nodes),
   ] as const;
   const all = [ofNamespaces, ofServices, ofControllers, ofReplicaSets, ofStatefulSets, ofBudgets, ofPods, ofNodes];
-  const [storage] = await Promise.all([watchStorage(informers, signal), ...all.map((informer) => informer.synced(signal))]);
+  const synced = all.map((informer) => informer.synced(signal));
+  const [storage, devices] = await Promise.all([watchStorage(informers, signal), watchDevices(informers, signal), ...synced]);
   return {
     namespace: (name) => ofNamespaces.get({ name }),
     namespaces: () => ofNamespaces.list(),
@@ -39,5 +41,6 @@ export async function watchCluster(informers: Informers, signal: AbortSignal): P
     pod: (namespace, name) => ofPods.get({ namespace, name }),
     node: (name) => ofNodes.get({ name }),
     storage,
+    devices,
   };
 }

@@ -13,11 +13,16 @@ import { isReason } from "../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../base/backoff.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Client, ObjectKey } from "../client/client.ts";
+import type { Informers } from "../client/informer/informer.ts";
+import { ownWrites } from "../client/informer/own-writes.ts";
 import type { EventRecorder } from "../client/events/event-recorder.ts";
+import { deviceEffectsOn } from "./device-effects.ts";
 import type { Effects } from "./framework/plugin.ts";
 
 export interface EffectsOptions {
   readonly client: Client;
+  /** They show the writes of ResourceClaims when these resolve. Absent: nothing is waited for. */
+  readonly informers?: Informers;
   readonly events: Pick<EventRecorder, "record">;
   readonly clock: Clock;
   /**
@@ -27,7 +32,8 @@ export interface EffectsOptions {
   readonly sendBack?: (pod: Pod) => boolean;
 }
 
-export function effectsOn({ client, events, clock, sendBack = () => false }: EffectsOptions): Effects {
+export function effectsOn({ client, informers, events, clock, sendBack = () => false }: EffectsOptions): Effects {
+  const visible = informers === undefined ? client : ownWrites(client, informers);
   return {
     async bind(pod, nodeName, signal) {
       const { namespace, name, uid } = pod.metadata;
@@ -58,6 +64,11 @@ export function effectsOn({ client, events, clock, sendBack = () => false }: Eff
       updateVolume: (volume, pod, signal) => clientFor(pod, BINDING_VOLUMES).update(persistentVolumes, volume, { signal }),
       updateClaim: (claim, pod, signal) => clientFor(pod, BINDING_VOLUMES).update(persistentVolumeClaims, claim, { signal }),
     },
+
+    devices: deviceEffectsOn({
+      clientFor: (pod, reason) => visible.with({ cause: schedulingCause(pod, reason) }),
+      report: (pod, event) => events.record(pod, { ...event, action: "Scheduling" }),
+    }),
   };
 
   /** `pod`: the one being scheduled, the cause of the writes. */

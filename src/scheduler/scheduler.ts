@@ -85,7 +85,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   const late: { scheduling?: Scheduling } = {};
   const profiles = makeProfiles(options, {
     cluster,
-    effects: effectsOn({ client, events: byPreemptor(recorders), clock, sendBack: (pod) => late.scheduling?.sendBack(pod) ?? false }),
+    effects: effectsOn({
+      client,
+      informers,
+      events: byScheduler(recorders),
+      clock,
+      sendBack: (pod) => late.scheduling?.sendBack(pod) ?? false,
+    }),
     nominatedPods: (nodeName) => nominator.nominatedPods(nodeName),
     ...{ clock, random, log },
   });
@@ -141,10 +147,10 @@ function newQueue(
   return new SchedulingQueue({ clock, log, profiles: all, compare, nominator, initialBackoffMs, maxBackoffMs });
 }
 
-/** Eviction events come from the scheduler of the preemptor. */
-function byPreemptor(recorders: ReadonlyMap<string, EventRecorder>): Pick<EventRecorder, "record"> {
+/** Events come from the scheduler of the Pod being scheduled: for evictions, the preemptor. */
+function byScheduler(recorders: ReadonlyMap<string, EventRecorder>): Pick<EventRecorder, "record"> {
   return {
-    record: (about, event) => recorders.get((event.related as Pod | undefined)?.spec?.schedulerName ?? "")?.record(about, event),
+    record: (about, event) => recorders.get(((event.related ?? about) as Pod).spec?.schedulerName ?? "")?.record(about, event),
   };
 }
 

@@ -262,7 +262,11 @@ export class Scheduling {
     const timed = this.#pointTimer(profile);
     const answer = whatIf === undefined ? undefined : askPostFilters(profile, info, whatIf);
     if (answer !== undefined) timed("PostFilter", answer.is === "nominated" ? "Success" : "Unschedulable");
-    if (answer?.is !== "nominated") return this.#turnedAway(attempt, diagnosis, answer);
+    if (answer?.is !== "nominated") {
+      this.#turnedAway(attempt, diagnosis, answer);
+      if (answer?.act !== undefined) track(this.#underWay, this.#makeRoom(attempt, answer.act));
+      return;
+    }
     this.#turnedAway(attempt, diagnosis, undefined, answer.nodeName);
     statistics.victimsChosen(answer.victims);
     track(this.#underWay, this.#makeRoom(attempt, answer.act));
@@ -275,7 +279,7 @@ export class Scheduling {
       await act(signal);
     } catch (error) {
       if (signal.aborted) return;
-      log.warn("Preemption for a Pod failed; the Pod is retried", { pod: info.key, error });
+      log.warn("Making room for a Pod failed; the Pod is retried", { pod: info.key, error });
       // Nothing is evicted, so no event would trigger it.
       void clock.sleep(RETRY_ROOM_MS, signal).then(
         () => queue.activate(info.uid),

@@ -27,6 +27,8 @@ const ASSIGNED_POD: Readonly<Record<PodChange, Channels>> = {
   "scaled-down": 1 << 12,
   tolerations: 1 << 13,
   ungated: 1 << 14,
+  // No plugin waits for that of another Pod.
+  "claim-names": 1 << 15,
   other: 1 << 15,
 };
 
@@ -38,12 +40,13 @@ const WAITING_POD: Readonly<Record<PodChange, Channels>> = {
   tolerations: 1 << 20,
   ungated: 1 << 21,
   other: 1 << 22,
+  "claim-names": 1 << 30,
 };
 
 const NAMESPACE: Channels = 1 << 23;
 
 /**
- * Rules of objects name a kind and its changes, which are compared, too (isOfSameKind): rare kinds share a bit. Three bits are unused.
+ * Rules of objects name a kind and its changes, which are compared, too (isOfSameKind): rare kinds share a bit. No bit is unused.
  */
 const OBJECT: Readonly<Record<ObjectKind, Channels>> = {
   PersistentVolumeClaim: 1 << 24,
@@ -53,6 +56,9 @@ const OBJECT: Readonly<Record<ObjectKind, Channels>> = {
   CSIDriver: 1 << 26,
   CSIStorageCapacity: 1 << 26,
   VolumeAttachment: 1 << 27,
+  ResourceClaim: 1 << 28,
+  DeviceClass: 1 << 29,
+  ResourceSlice: 1 << 29,
 };
 
 /** Every bit. */

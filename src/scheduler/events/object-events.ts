@@ -1,10 +1,13 @@
 /**
- * Changes of storage objects as cluster events. Every version is an event, as upstream: the rules of plugins decide whether it is relevant.
+ * Changes of storage and device objects as cluster events. Every version is an event, as upstream: the rules of plugins decide whether it is relevant.
  * Existing objects are events, too, at the start: nothing waits then.
  */
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
+import { deviceClasses } from "../../api/resource.k8s.io/v1/device-class.ts";
+import { resourceClaims } from "../../api/resource.k8s.io/v1/resource-claim.ts";
+import { resourceSlices } from "../../api/resource.k8s.io/v1/resource-slice.ts";
 import { csiDrivers } from "../../api/storage.k8s.io/v1/csi-driver.ts";
 import { csiNodes } from "../../api/storage.k8s.io/v1/csi-node.ts";
 import { csiStorageCapacities } from "../../api/storage.k8s.io/v1/csi-storage-capacity.ts";
@@ -37,5 +40,8 @@ export function feedObjectEvents(informers: Informers, emit: (event: ObjectEvent
   follow("CSIDriver", csiDrivers);
   follow("CSIStorageCapacity", csiStorageCapacities);
   follow("VolumeAttachment", volumeAttachments);
+  follow("ResourceClaim", resourceClaims);
+  follow("DeviceClass", deviceClasses);
+  follow("ResourceSlice", resourceSlices);
   return listening;
 }

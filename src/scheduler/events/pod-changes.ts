@@ -18,6 +18,7 @@ const CHECKS: readonly (readonly [PodChange, (previous: PodInfo, current: PodInf
   ["labels", (previous, current) => !deepEqual(previous.labels, current.labels)],
   ["scaled-down", (previous, current) => asksForLess(previous.requests, current.requests)],
   ["ungated", (previous, current) => gatesOf(previous) > 0 && gatesOf(current) === 0],
+  ["claim-names", (previous, current) => !deepEqual(claimNamesOf(previous), claimNamesOf(current))],
   // Tolerations can be added and not changed, so that comparing their number suffices.
   ["tolerations", (previous, current) => tolerationsOf(previous) !== tolerationsOf(current)],
 ];
@@ -45,6 +46,10 @@ function asksForLess(before: Resources, now: Resources): boolean {
 
 function gatesOf({ pod }: PodInfo): number {
   return pod.spec?.schedulingGates?.length ?? 0;
+}
+
+function claimNamesOf({ pod }: PodInfo): readonly unknown[] | undefined {
+  return pod.status?.resourceClaimStatuses;
 }
 
 function tolerationsOf({ pod }: PodInfo): number {

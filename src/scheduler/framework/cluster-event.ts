@@ -3,6 +3,7 @@
  * Types only.
  */
 import type { Namespace, Node, PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/core/v1.ts";
+import type { DeviceClass, ResourceClaim, ResourceSlice } from "../../api/generated/resource.k8s.io/v1.ts";
 import type { CSIDriver, CSINode, CSIStorageCapacity, StorageClass, VolumeAttachment } from "../../api/generated/storage.k8s.io/v1.ts";
 
 /** What of a node changed. */
@@ -18,8 +19,11 @@ export type NodeChange =
   | "images"
   | "declared-features";
 
-/** What changed in a Pod. "scaled-down": it requests less than before. "ungated": its last scheduling gate was removed. */
-export type PodChange = "added" | "deleted" | "labels" | "scaled-down" | "tolerations" | "ungated" | "other";
+/**
+ * What changed in a Pod. "scaled-down": it requests less than before. "ungated": its last scheduling gate was removed. "claim-names": a
+ * ResourceClaim was created for it.
+ */
+export type PodChange = "added" | "deleted" | "labels" | "scaled-down" | "tolerations" | "ungated" | "claim-names" | "other";
 
 /** Other kinds whose changes are events. */
 export interface ObjectKinds {
@@ -30,6 +34,9 @@ export interface ObjectKinds {
   readonly CSIDriver: CSIDriver;
   readonly CSIStorageCapacity: CSIStorageCapacity;
   readonly VolumeAttachment: VolumeAttachment;
+  readonly ResourceClaim: ResourceClaim;
+  readonly DeviceClass: DeviceClass;
+  readonly ResourceSlice: ResourceSlice;
 }
 
 export type ObjectKind = keyof ObjectKinds;

@@ -16,6 +16,7 @@ import type { RetryRule } from "./cluster-event.ts";
 import type { NodeInfo } from "./node-info.ts";
 import type { PodInfo } from "./pod-info.ts";
 import type { Snapshot } from "./snapshot.ts";
+import type { DeviceEffects, DeviceView } from "./device-view.ts";
 import type { StorageEffects, StorageView } from "./storage-view.ts";
 
 /** A rejection. */
@@ -85,9 +86,16 @@ export type PostFilterAnswer =
   | { readonly is: "nominated"; readonly nodeName: string; readonly victims: number; act(signal: AbortSignal): Promise<void> }
   /**
    * `message` is appended to the Pod's event: "preemption: 0/3 nodes are available: …". `clearsNomination`: an earlier nomination is
-   * useless.
+   * useless. `act` runs concurrently with the next cycles: a change that may help the Pod, whose events trigger the retry. `isFinal`: later
+   * plugins are not called.
    */
-  | { readonly is: "none"; readonly message: string; readonly clearsNomination: boolean };
+  | {
+      readonly is: "none";
+      readonly message: string;
+      readonly clearsNomination: boolean;
+      readonly isFinal?: boolean;
+      act?(signal: AbortSignal): Promise<void>;
+    };
 
 /**
  * One plugin instance of a profile with its arguments. FilterState and ScoreState are private to it. Absent optional members are not
@@ -157,6 +165,7 @@ export interface ClusterView {
   /** The last observed node. For filters and scores, use the snapshot's. */
   node(name: string): Node | undefined;
   readonly storage: StorageView;
+  readonly devices: DeviceView;
 }
 
 /** Effects available to plugins. Each rejects with a StatusError if it fails. */
@@ -167,6 +176,7 @@ export interface Effects {
   /** Clears status.nominatedNodeName of a Pod of lower priority than the preemptor's: its place is taken. A deleted Pod is not an error. */
   clearNomination(pod: Pod, preemptor: Pod, signal: AbortSignal): Promise<void>;
   readonly storage: StorageEffects;
+  readonly devices: DeviceEffects;
 }
 
 /** Arguments of a plugin's constructor. */

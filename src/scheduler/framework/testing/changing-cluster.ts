@@ -6,6 +6,7 @@ import fc from "fast-check";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { NodeInfo } from "../node-info.ts";
 import type { ClusterView, Plugin } from "../plugin.ts";
+import { NO_DEVICES } from "../device-view.ts";
 import { NO_STORAGE } from "../storage-view.ts";
 import { aNode, aPod, nodeInfo, podInfo, snapshotOf, type PodParts } from "./builders.ts";
 
@@ -128,6 +129,7 @@ export function aClusterView(parts: Partial<ClusterView> = {}): ClusterView {
     pod: () => undefined,
     node: () => undefined,
     storage: NO_STORAGE,
+    devices: NO_DEVICES,
     ...parts,
   };
 }

@@ -2,6 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Effects } from "../../framework/plugin.ts";
 import { made } from "../../framework/testing/call-plugin.ts";
+import { NO_DEVICE_EFFECTS } from "../../framework/device-view.ts";
 import { NO_STORAGE_EFFECTS } from "../../framework/storage-view.ts";
 import { aPod, podInfo } from "../../framework/testing/builders.ts";
 import { defaultBinder } from "./default-binder.ts";
@@ -26,5 +27,11 @@ test("DefaultBinder rejects with the binding's error", async () => {
 });
 
 function effectsWithBind(bind: Effects["bind"]): Effects {
-  return { bind, preempt: () => Promise.resolve(), clearNomination: () => Promise.resolve(), storage: NO_STORAGE_EFFECTS };
+  return {
+    bind,
+    preempt: () => Promise.resolve(),
+    clearNomination: () => Promise.resolve(),
+    storage: NO_STORAGE_EFFECTS,
+    devices: NO_DEVICE_EFFECTS,
+  };
 }

@@ -2,6 +2,7 @@ import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { Effects } from "../../framework/plugin.ts";
+import { NO_DEVICE_EFFECTS } from "../../framework/device-view.ts";
 import { NO_STORAGE_EFFECTS } from "../../framework/storage-view.ts";
 import { aNode, aPod, nodeInfo, podInfo } from "../../framework/testing/builders.ts";
 import { preemptionIn, type PreemptionParts } from "./testing/preemption.ts";
@@ -19,6 +20,7 @@ function victims(): Pod[] {
 class SlowEffects implements Effects {
   readonly begun: string[] = [];
   readonly storage = NO_STORAGE_EFFECTS;
+  readonly devices = NO_DEVICE_EFFECTS;
   readonly #open = new Map<string, { done(): void; fail(error: Error): void }>();
 
   bind(): Promise<void> {

@@ -5,13 +5,20 @@ import { silentLogger } from "../../../../base/logger.ts";
 import { seededRandom } from "../../../../base/random.ts";
 import { virtualClock } from "../../../../testing/virtual-clock.ts";
 import type { Effects, Plugin, PluginContext } from "../../../framework/plugin.ts";
+import { NO_DEVICE_EFFECTS, NO_DEVICES } from "../../../framework/device-view.ts";
 import { NO_STORAGE, NO_STORAGE_EFFECTS } from "../../../framework/storage-view.ts";
 import { podInfo } from "../../../framework/testing/builders.ts";
 import { DEFAULT_ARGUMENTS, type DefaultPreemptionArguments } from "../arguments.ts";
 import { defaultPreemption } from "../default-preemption.ts";
 
 const nothing = (): Promise<void> => Promise.resolve();
-export const NO_EFFECTS: Effects = { bind: nothing, preempt: nothing, clearNomination: nothing, storage: NO_STORAGE_EFFECTS };
+export const NO_EFFECTS: Effects = {
+  bind: nothing,
+  preempt: nothing,
+  clearNomination: nothing,
+  storage: NO_STORAGE_EFFECTS,
+  devices: NO_DEVICE_EFFECTS,
+};
 
 export interface PreemptionParts {
   /** The cluster's Pods, as they were last seen. */
@@ -44,6 +51,7 @@ export function preemptionIn({
       pod: (namespace, name) => pods.find(({ metadata }) => metadata.namespace === namespace && metadata.name === name),
       node: () => undefined,
       storage: NO_STORAGE,
+      devices: NO_DEVICES,
     },
     effects,
     nominatedPods: (nodeName) => (nominated[nodeName] ?? []).map(podInfo),
