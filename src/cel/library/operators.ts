@@ -113,8 +113,7 @@ const LOGIC: readonly LibraryFunction[] = [
 function contains(value: CelValue, container: CelValue): CelResult {
   if (container instanceof ListValue) return listContains(container, value);
   if (!(container instanceof MapValue)) return NO_SUCH_OVERLOAD;
-  const found = container.find(value);
-  return found instanceof CelError ? found : found !== undefined;
+  return container.contains(value);
 }
 
 /** Value of size(); undefined: the value has none. */

@@ -100,6 +100,11 @@ function normalized(text: string): string {
   return parts.join(".");
 }
 
+/** The value of a version in semver 2.0.0 notation. */
+export function semverValue(text: string): CelResult {
+  return semver(text, false);
+}
+
 function semver(text: string, normalize: boolean): CelResult {
   try {
     return new SemverValue(parseVersion(normalize ? normalized(text) : text));

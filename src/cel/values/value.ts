@@ -97,6 +97,11 @@ export abstract class MapValue {
   /** The value of a key; undefined: the map has no such key. */
   abstract find(key: CelValue): CelResult | undefined;
   abstract keys(): readonly CelValue[];
+  /** Value of `in`. Maps with a default value, which every key has, override this. */
+  contains(key: CelValue): boolean | CelError {
+    const found = this.find(key);
+    return found instanceof CelError ? found : found !== undefined;
+  }
   /** The result of a comparison with something that is no map. */
   mismatch(): false | CelError {
     return false;
