@@ -31,16 +31,16 @@ export const explanations: readonly Explanation[] = [
   {
     kind: "CustomResourceDefinition",
     rule: /x-kubernetes-validations|: failed rule|rule compile|evaluating rule|call cost|cost budget|rule cost|runtime cost|operator, function or macro/,
-    why: "About expressions: CEL comes with the issue on extensions.",
+    why: "Expressions are compiled by the API server, not by the kind: src/apiserver/customresources tests their errors and costs.",
   },
   {
     rule: /^FieldValue(Invalid|Required|Forbidden) \S*([eE]xpression): (…|too complex)/,
-    why: "Errors in an expression are known when it is compiled: CEL comes with the issue on extensions.",
+    why: "Expressions are compiled by the API server, not by the kind: its tests of policies and device selectors, and test/cel, show the errors.",
   },
   {
     kind: "CustomResourceDefinition",
     rule: /^FieldValue(Duplicate|Forbidden) (items\.default \|\| openAPIV3Schema\.default \|\| properties\.default)? ?\(validate\)$/,
-    why: "A default is rejected in this way only by a rule with this reason: CEL comes with the issue on extensions.",
+    why: "A default is rejected in this way only by a rule with this reason, which the API server evaluates: src/apiserver/customresources tests it.",
   },
   {
     kind: "CustomResourceDefinition",

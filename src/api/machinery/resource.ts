@@ -106,8 +106,11 @@ export interface Resource<T extends KubeObject = KubeObject> {
   refusesDeletion?(object: T): string | undefined;
   /** Name rule: returns messages, none for a valid name. Default: a DNS subdomain. */
   validateName?(name: string): readonly string[];
-  /** Validates an object. On update `previous` is given, for rules that apply to changes only. */
-  validate?(object: T, previous?: T): Iterable<FieldError>;
+  /**
+   * Validates an object. On update `previous` is given, for rules that apply to changes only. `warn` gets violations that an update may
+   * keep, for the `Warning` header.
+   */
+  validate?(object: T, previous?: T, warn?: (sentence: string) => void): Iterable<FieldError>;
   /** Rejects changes of immutable fields. Called in addition to `validate`. */
   validateUpdate?(next: T, previous: T): Iterable<FieldError>;
   /** Messages for the `Warning` header. */
@@ -198,7 +201,7 @@ export type Subresource<T extends KubeObject = KubeObject> =
       /** Fields whose ownership a write to this path does not change. Default: `spec` for the path "status", `status` for others. */
       readonly ignoredFields?: IgnoredFields;
       /** Called instead of the resource's `validate` and `validateUpdate`. */
-      validateUpdate?(next: T, previous: T): Iterable<FieldError>;
+      validateUpdate?(next: T, previous: T, warn?: (sentence: string) => void): Iterable<FieldError>;
       /** Called instead of the resource's `warnings`. */
       warnings?(next: T, previous: T): Iterable<string>;
     }

@@ -90,7 +90,7 @@ test("rules of list items with keys compare with the previous item, and unchange
   equal(added.code, 200);
 });
 
-test("a rule that a stored value violates does not block changes elsewhere", async () => {
+test("a rule that a stored value violates does not block changes elsewhere, but is a warning", async () => {
   await using started = await startedWith(withRules([], { note: { type: "string" } }));
   const created = await started.call("POST", CRON_TABS, cronTab("a", { name: "bad" }));
   const { body: definition } = await started.call("GET", `${CRDS}/crontabs.example.com`);
@@ -103,6 +103,7 @@ test("a rule that a stored value violates does not block changes elsewhere", asy
   const another = await started.call("POST", CRON_TABS, cronTab("b", { name: "bad" }));
 
   deepEqual([noted.code, another.code], [200, 422]);
+  deepEqual(noted.headers["warning"], [String.raw`299 - "spec.name: Invalid value: \"bad\": bad name"`]);
   deepEqual(causesOf(another.body), [["FieldValueInvalid", "spec.name", 'Invalid value: "bad": bad name']]);
 });
 

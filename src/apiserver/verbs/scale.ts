@@ -66,8 +66,8 @@ export async function handleScale(server: ServerContext, call: ScaleCall): Promi
 /** A write through scale must leave a valid object, too. */
 function validationOf({ resource }: Endpoint): Pick<Extract<Subresource, { of: "object" }>, "validateUpdate" | "warnings"> {
   return {
-    *validateUpdate(next, previous) {
-      yield* resource.validate?.(next, previous) ?? [];
+    *validateUpdate(next, previous, warn) {
+      yield* resource.validate?.(next, previous, warn) ?? [];
       yield* resource.validateUpdate?.(next, previous) ?? [];
     },
     warnings: (next, previous) => resource.warnings?.(next, previous) ?? [],

@@ -38,13 +38,21 @@ export function validateUpdate(
   const ofVersion = served.validate?.(next, previous);
   const rules =
     subresource !== undefined
-      ? [subresource.validateUpdate?.(next, previous) ?? []]
+      ? [subresource.validateUpdate?.(next, previous, warnOf(context)) ?? []]
       : ofVersion !== undefined
         ? [ofVersion]
-        : [resource.validate?.(next, previous) ?? [], resource.validateUpdate?.(next, previous) ?? []];
+        : [resource.validate?.(next, previous, warnOf(context)) ?? [], resource.validateUpdate?.(next, previous) ?? []];
   const errors = firstCauses(others, metadata, ...rules);
   if (errors.length > 0) throw invalidOf(endpoint, next, errors);
   warn((subresource ?? resource).warnings?.(next, previous) ?? [], context);
+}
+
+/** Hands on the first warnings only. */
+function warnOf(context: RequestContext): (sentence: string) => void {
+  let count = 0;
+  return (sentence) => {
+    if (++count <= WARNINGS_MAX) context.warn(sentence);
+  };
 }
 
 function warn(sentences: Iterable<string>, context: RequestContext): void {

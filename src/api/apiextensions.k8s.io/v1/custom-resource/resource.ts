@@ -32,7 +32,7 @@ import { columnsOf } from "./columns.ts";
 import { decodeCustomResource, decodeStoredCustomResource } from "./decode.ts";
 import { formatGo } from "./go-value.ts";
 import { pathOf, scaleOf } from "./scale.ts";
-import { type RuleEvaluation, validateCustomResource, validateStatusUpdate } from "./validate.ts";
+import { type RuleEvaluation, validateCustomResource, validateStatusUpdate, type ValidationOptions, type Warn } from "./validate.ts";
 
 export interface CustomResourceOptions {
   /** Present if the definition has several versions. */
@@ -153,7 +153,7 @@ class VersionParts {
       prepareForCreate: (object) => (hasStatus ? withStatusOf(object, undefined) : object),
       prepareForUpdate: (next, previous) => (hasStatus ? withStatusOf(next, previous) : next),
       changesGeneration: (next, previous) => !deepEqual(withoutMetadata(next), withoutMetadata(previous)),
-      validate: (object, previous) => validateCustomResource(this.#validation(), object, previous),
+      validate: (object, previous, warn) => validateCustomResource(this.#validation(warn), object, previous),
       warnings: finalizerWarnings,
     };
   }
@@ -173,15 +173,15 @@ class VersionParts {
       // Unlike for built-in kinds, a write of the status changes no metadata.
       prepareForUpdate: (next, previous) => withStatusOf(previous, next),
       ignoredFields: [["metadata"], ["spec"]],
-      validateUpdate: (next, previous) => validateStatusUpdate(this.#validation(), next, previous),
+      validateUpdate: (next, previous, warn) => validateStatusUpdate(this.#validation(warn), next, previous),
       warnings: finalizerWarnings,
     };
   }
 
-  #validation() {
+  #validation(warn?: Warn): ValidationOptions {
     const schema = this.#schema;
     this.#rules ??= { evaluate: schema && this.#options.compileRules?.(schema) };
-    return { schema, scale: this.#version.subresources?.scale, evaluateRules: this.#rules.evaluate };
+    return { schema, scale: this.#version.subresources?.scale, evaluateRules: this.#rules.evaluate, warn };
   }
 
   #withDefaults(object: KubeObject): KubeObject {

@@ -15,8 +15,11 @@ import { validateMetadata } from "../schema/metadata.ts";
 import { validateValue } from "../schema/validate-value.ts";
 import { validateScaleSpec, validateScaleStatus } from "./scale.ts";
 
-/** Evaluates the x-kubernetes-validations of one version. */
-export type RuleEvaluation = (object: JsonObject, previous: JsonObject | undefined) => Iterable<FieldError>;
+/** Gets a sentence for the `Warning` header. */
+export type Warn = (sentence: string) => void;
+
+/** Evaluates the x-kubernetes-validations of one version. `warn` gets violations by unchanged values, which are no errors. */
+export type RuleEvaluation = (object: JsonObject, previous: JsonObject | undefined, warn?: Warn) => Iterable<FieldError>;
 
 export interface ValidationOptions {
   /** Undefined: the version has no schema, so every value is valid. */
@@ -24,13 +27,11 @@ export interface ValidationOptions {
   readonly scale?: CustomResourceSubresourceScale | undefined;
   /** Undefined: the schema has no rules. */
   readonly evaluateRules?: RuleEvaluation | undefined;
+  readonly warn?: Warn | undefined;
 }
 
-export function* validateCustomResource(
-  { schema, scale, evaluateRules }: ValidationOptions,
-  object: JsonObject,
-  previous?: JsonObject,
-): Iterable<FieldError> {
+export function* validateCustomResource(options: ValidationOptions, object: JsonObject, previous?: JsonObject): Iterable<FieldError> {
+  const { schema, scale } = options;
   const errors = [
     ...valueErrors(object, schema, "", previous),
     ...(scale === undefined ? [] : [...validateScaleSpec(object, scale), ...validateScaleStatus(object, scale)]),
@@ -38,15 +39,12 @@ export function* validateCustomResource(
     ...listErrors(object, schema, previous),
   ];
   yield* errors;
-  if (evaluateRules !== undefined) yield* ruleErrors(evaluateRules, errors, object, previous);
+  yield* ruleErrors(options, errors, object, previous);
 }
 
 /** A write of the status: of the rest of the object only the rules are evaluated. */
-export function* validateStatusUpdate(
-  { schema, scale, evaluateRules }: ValidationOptions,
-  object: JsonObject,
-  previous: JsonObject,
-): Iterable<FieldError> {
+export function* validateStatusUpdate(options: ValidationOptions, object: JsonObject, previous: JsonObject): Iterable<FieldError> {
+  const { schema, scale } = options;
   const { status } = object;
   const statusSchema = schema && propertyOf(schema, "status");
   const errors = [
@@ -55,7 +53,7 @@ export function* validateStatusUpdate(
     ...listErrors(object, schema, previous),
   ];
   yield* errors;
-  if (evaluateRules !== undefined) yield* ruleErrors(evaluateRules, errors, object, previous);
+  yield* ruleErrors(options, errors, object, previous);
 }
 
 function valueErrors(value: Json, schema: JsonSchema | undefined, at: string, previous: Json | undefined): readonly FieldError[] {
@@ -85,12 +83,13 @@ const BLOCKING: ReadonlySet<FieldErrorType> = new Set<FieldErrorType>([
 ]);
 
 function ruleErrors(
-  evaluate: RuleEvaluation,
+  { evaluateRules, warn }: ValidationOptions,
   errors: readonly FieldError[],
   object: JsonObject,
   previous: JsonObject | undefined,
 ): Iterable<FieldError> {
-  return errors.some(({ type }) => BLOCKING.has(type)) ? [NOT_EVALUATED] : evaluate(object, previous);
+  if (evaluateRules === undefined) return [];
+  return errors.some(({ type }) => BLOCKING.has(type)) ? [NOT_EVALUATED] : evaluateRules(object, previous, warn);
 }
 
 const NOT_EVALUATED = invalid(

@@ -1,15 +1,24 @@
 /**
  * Evaluates the validation rules of a schema on an object: those of every value in it that has some, from the outside in. Rules with
- * `oldSelf` apply to changes of values that correspond to a previous one; violations of other rules by unchanged values are ignored
+ * `oldSelf` apply to changes of values that correspond to a previous one; violations of other rules by unchanged values are warnings only
  * (ratcheting). All rules of a request share one cost budget.
  */
 import { MESSAGE_EXPRESSION_SIZE_MAX, RUNTIME_BUDGET, type Bindings, type Program } from "../../../../cel/contract.ts";
 import { deepEqual } from "../../../../base/deep.ts";
 import type { ValidationRule } from "../../../generated/apiextensions.k8s.io/v1.ts";
-import { child, duplicate, element, forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import {
+  child,
+  describeFieldError,
+  duplicate,
+  element,
+  forbidden,
+  invalid,
+  required,
+  type FieldError,
+} from "../../../machinery/field-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { byteLength } from "../../../machinery/names.ts";
-import type { RuleEvaluation } from "../custom-resource/validate.ts";
+import type { RuleEvaluation, Warn } from "../custom-resource/validate.ts";
 import { correlatedItems, correlatedMember } from "../schema/correlation.ts";
 import { findField } from "../schema/field-path.ts";
 import { itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertiesOf, someSchema } from "../schema/json-schema.ts";
@@ -20,8 +29,8 @@ import { compileRule, type CompiledRule, type RuleLanguage, type RuleValues } fr
 export function ruleEvaluation(language: RuleLanguage, schema: JsonSchema): RuleEvaluation | undefined {
   const rules = nodeOf(language, schema, true);
   if (rules === undefined) return undefined;
-  return (object, previous) => {
-    const evaluation = new Evaluation(language);
+  return (object, previous, warn) => {
+    const evaluation = new Evaluation(language, warn);
     evaluation.visit(rules, { value: object, previous, path: "", correlated: previous, isCorrelated: previous !== undefined });
     return evaluation.errors;
   };
@@ -79,10 +88,12 @@ class BudgetSpent extends Error {
 class Evaluation {
   readonly errors: FieldError[] = [];
   readonly #language: RuleLanguage;
+  readonly #warn: Warn | undefined;
   #budget = RUNTIME_BUDGET;
 
-  constructor(language: RuleLanguage) {
+  constructor(language: RuleLanguage, warn: Warn | undefined) {
     this.#language = language;
+    this.#warn = warn;
   }
 
   visit(node: RuleNode, place: Place): void {
@@ -157,37 +168,36 @@ class Evaluation {
       this.errors.push(invalid(place.path, schema.type ?? "", what));
       return;
     }
+    if (result.value === true) return;
+    const isRatcheted = !usesOldSelf && isUnchanged(place);
     // Decided before the message is computed, which may be costly.
-    if (result.value === true || (!usesOldSelf && isUnchanged(place))) return;
-    const detail = this.#messageOf(compiled, bindings, place, schema) ?? messageOrDefault(rule);
+    if (isRatcheted && this.#warn === undefined) return;
+    const report = (error: FieldError) => void (isRatcheted ? this.#warn?.(describeFieldError(error)) : this.errors.push(error));
+    const detail = this.#messageOf(compiled, bindings, (message) => this.#stop(place, schema, message, report)) ?? messageOrDefault(rule);
     const at =
       rule.fieldPath === undefined || rule.fieldPath === "" ? place.path : child(place.path, findField(rule.fieldPath, schema).path);
-    this.errors.push(violation(rule, at, shownValue(schema, place.value), detail));
+    report(violation(rule, at, shownValue(schema, place.value), detail));
   }
 
   /** Undefined: the rule's own message is used. */
-  #messageOf({ message, rule }: CompiledRule, bindings: Bindings, place: Place, schema: JsonSchema): string | undefined {
+  #messageOf({ message, rule }: CompiledRule, bindings: Bindings, stop: (why: string) => never): string | undefined {
     if (message === undefined) return undefined;
     const result = message.evaluate(bindings);
     if (result.cost > this.#budget) {
-      this.#stop(
-        place,
-        schema,
-        "messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run",
-      );
+      stop("messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run");
     }
     this.#budget -= result.cost;
     if (!result.ok) {
       if (result.reason !== "cost") return undefined;
       const source = JSON.stringify(rule.messageExpression ?? "");
-      this.#stop(place, schema, `no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`);
+      stop(`no further validation rules will be run due to call cost exceeds limit for messageExpression: ${source}`);
     }
     const text = typeof result.value === "string" ? result.value.trim() : "";
     return text === "" || text.includes("\n") || byteLength(text) > MESSAGE_EXPRESSION_SIZE_MAX ? undefined : text;
   }
 
-  #stop(place: Place, schema: JsonSchema, message: string): never {
-    this.errors.push(invalid(place.path, schema.type ?? "", message));
+  #stop(place: Place, schema: JsonSchema, message: string, report = (error: FieldError) => void this.errors.push(error)): never {
+    report(invalid(place.path, schema.type ?? "", message));
     throw new BudgetSpent();
   }
 }
