@@ -17,6 +17,7 @@ import { createClient } from "../../client/rest-client.ts";
 import { given, createObject, silentRecorder, type Given } from "../../testing/given.ts";
 import { anApiService, runWorld, withGroup } from "../runtime/testing/run-world.ts";
 import { namespaceController } from "./namespace-controller.ts";
+import { UNAVAILABLE_FOR_MS } from "./unavailable-groups.ts";
 import { stub } from "../../base/testing/stub.ts";
 import { buildPod } from "../../api/testing/pod.ts";
 
@@ -204,6 +205,38 @@ test("a group that does not respond keeps the namespace", async () => {
   assert.deepEqual(await complaints(cluster), [
     "NamespaceDeletionDiscoveryFailure DiscoveryFailed Discovery failed for some groups, 1 failing: unable to retrieve the complete list of server APIs: apps/v1: the server is currently unable to handle the request",
   ]);
+});
+
+function aRemoteGroup(): object {
+  const service = { namespace: "default", name: "missing" };
+  const spec = { group: "remote.example.com", version: "v1", groupPriorityMinimum: 100, versionPriority: 100, service };
+  return { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata: { name: "v1.remote.example.com" }, spec };
+}
+
+test("an aggregated API server that is down keeps a namespace for a minute, and only itself", async () => {
+  await using cluster = await given(aNamespace(), aConfigMap("a"), aRemoteGroup());
+  await cluster.run(namespaceController);
+
+  await deleteSpace(cluster);
+  await cluster.settled();
+
+  assert.equal(await isThere(cluster, configMaps, "a"), false);
+  assert.match((await complaints(cluster)).join(), /^NamespaceDeletionDiscoveryFailure DiscoveryFailed .*remote\.example\.com\/v1: /);
+  await cluster.clock.advance(UNAVAILABLE_FOR_MS);
+  assert.equal(await isThere(cluster, namespaces, SPACE), false);
+});
+
+test("a namespace is removed as soon as the APIService that it waits for is", async () => {
+  await using cluster = await given(aNamespace(), aRemoteGroup());
+  await cluster.run(namespaceController);
+  await deleteSpace(cluster);
+  await cluster.settled();
+  assert.equal(await isThere(cluster, namespaces, SPACE), true);
+
+  await cluster.client.delete(apiServices, { name: "v1.remote.example.com" });
+  await cluster.settled();
+
+  assert.equal(await isThere(cluster, namespaces, SPACE), false);
 });
 
 test("a namespace that is not terminating, or is deleted, is ignored", async () => {

@@ -5,8 +5,11 @@
  *
  * Slow deletions (Pods, foreign finalizers) trigger a reconciliation when they complete; besides, it is requeued after upstream's estimate,
  * so that the conditions stay current. Upstream waits five seconds before it begins, for API servers that have not observed the deletion
- * yet; here what such a server admits is found by the final read, without waiting.
+ * yet; here what such a server admits is found by the final read, without waiting. Unlike upstream, a namespace is finalized without groups
+ * whose aggregated API server is down for long (unavailable-groups.ts).
  */
+import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
+import type { APIService } from "../../api/generated/apiregistration.k8s.io/v1.ts";
 import type { Namespace } from "../../api/generated/core/v1.ts";
 import { namespaces } from "../../api/core/v1/namespace.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -14,7 +17,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import { parseTime } from "../../api/machinery/time.ts";
 import { Lru } from "../../base/lru.ts";
 import type { ResourceKind } from "../../client/client.ts";
-import { discover, type DiscoveredKind } from "../../client/discovery.ts";
+import { discover, type DiscoveredKind, type DiscoveryFailure } from "../../client/discovery.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { isFollowed } from "../runtime/all-kinds.ts";
@@ -22,6 +25,7 @@ import { keyOf } from "../runtime/keys.ts";
 import { inTurns } from "../runtime/concurrent-writes.ts";
 import { conditionsOf, type NamespaceFindings } from "./namespace-conditions.ts";
 import { emptyKind, isPodKind, problemOf, type KindRemainder } from "./namespace-content.ts";
+import { sortFailures } from "./unavailable-groups.ts";
 
 const KUBERNETES_FINALIZER = "kubernetes";
 /** As upstream. */
@@ -42,6 +46,7 @@ export const namespaceController = defineController({
   ],
   watches: [
     { kind: namespaces, keys: goingItself },
+    { kind: apiServices, keys: allGoing },
     { everyKind: true, keys: itsGoingNamespace },
   ],
   concurrency: CONCURRENCY,
@@ -53,6 +58,12 @@ export const namespaceController = defineController({
 
 function* goingItself({ is, object }: Change<Namespace>): Iterable<WorkKey> {
   if (is !== "deleted" && object.metadata.deletionTimestamp !== undefined) yield keyOf(object);
+}
+
+/** A group that they waited for may have returned, or ceased to exist. */
+function* allGoing({ object: { spec } }: Change<APIService>, read: Reader): Iterable<WorkKey> {
+  if (spec?.service === undefined) return;
+  for (const namespace of read.list(namespaces)) if (namespace.metadata.deletionTimestamp !== undefined) yield keyOf(namespace);
 }
 
 /** A deletion that may have been the last object in it. */
@@ -85,10 +96,23 @@ async function empty({ name }: WorkKey, pass: Pass, waits: Lru<string, Wait>): P
   const conditions = conditionsOf(namespace, findings, clock.now());
   const isNews = conditions !== namespace.status?.conditions;
   const reported = isNews ? await write.updateStatus(namespaces, { ...namespace, status: { ...namespace.status, conditions } }) : namespace;
-  throwIfAnyFailed(name, findings);
+  const { blocking, abandoned, waitMs } = sortFailures(
+    findings.undiscovered,
+    (service) => read.get(apiServices, { name: service }),
+    clock.now(),
+  );
+  throwIfAnyFailed(name, findings.problems, blocking);
+  if (waitMs !== undefined) return after(waitMs);
 
   const estimateSeconds = remainders.reduce((longest, remainder) => Math.max(longest, remainder.estimateSeconds), 0);
   if (estimateSeconds > 0) return waitFor(remainders, estimateSeconds, reported, { waits, clock });
+  for (const { groupVersion, error } of abandoned) {
+    pass.log.warn("Finalizing a namespace without a group whose API server is down: its objects there, if any, remain", {
+      namespace: name,
+      groupVersion,
+      error: messageOf(error),
+    });
+  }
   await finalize(reported, pass);
   return onChange;
 }
@@ -155,7 +179,7 @@ async function whileUnavailable<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-function throwIfAnyFailed(name: string, { problems, undiscovered }: NamespaceFindings): void {
+function throwIfAnyFailed(name: string, problems: readonly string[], undiscovered: readonly DiscoveryFailure[]): void {
   const failures = [...problems, ...undiscovered.map(({ groupVersion, error }) => `${groupVersion}: ${messageOf(error)}`)];
   if (failures.length > 0) throw new Error(`Cannot empty namespace ${JSON.stringify(name)}: ${failures.join(", ")}`);
 }
