@@ -17,7 +17,7 @@ export interface SortedFailures {
   readonly blocking: readonly DiscoveryFailure[];
   /** The namespace is finalized without these groups. */
   readonly abandoned: readonly DiscoveryFailure[];
-  /** Time until the server of a further group has been unavailable for long enough; undefined if there is none. */
+  /** Time until the server of a further group has been unavailable for long enough; undefined if no further one exists. */
   readonly waitMs?: number;
 }
 
