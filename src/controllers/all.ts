@@ -30,6 +30,7 @@ import { namespaceController } from "./namespace/namespace-controller.ts";
 import { nodeIpamController, type NodeIpamControllerSettings } from "./node-ipam/node-ipam-controller.ts";
 import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
 import type { NodeLifecycleSettings } from "./node-lifecycle/settings.ts";
+import { persistentVolumeBinderController } from "./persistent-volume-binder/persistent-volume-binder-controller.ts";
 import { persistentVolumeClaimProtectionController } from "./persistent-volume-claim-protection/persistent-volume-claim-protection-controller.ts";
 import { persistentVolumeProtectionController } from "./persistent-volume-protection/persistent-volume-protection-controller.ts";
 import {
@@ -107,6 +108,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     taintEvictionController,
     deviceTaintEvictionController,
     serviceLoadBalancerController(settings),
+    persistentVolumeBinderController(),
     clusterRoleAggregationController,
     persistentVolumeClaimProtectionController,
     persistentVolumeProtectionController,

@@ -87,6 +87,26 @@ spec:
   template:
     metadata: { labels: { app: db } }
     spec: { containers: [{ name: db, image: "db:1" }] }
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: { name: bound }
+spec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOnce], hostPath: { path: /data } }
+---
+apiVersion: v1
+kind: PersistentVolume
+metadata: { name: free }
+spec: { capacity: { storage: 1Gi }, accessModes: [ReadOnlyMany], hostPath: { path: /data } }
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { name: bound }
+spec: { storageClassName: "", accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } }
+---
+apiVersion: v1
+kind: PersistentVolumeClaim
+metadata: { name: waiting }
+spec: { storageClassName: "", accessModes: [ReadWriteMany], resources: { requests: { storage: 1Gi } } }
 `;
 
 async function pageOf(cluster: Cluster): Promise<string> {

@@ -11,6 +11,7 @@ import { defineIndex } from "../../client/informer/index.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, watch, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { objectText } from "../runtime/keys.ts";
+import { podsByClaim } from "../shared/pods-by-claim.ts";
 import { isHeld, isUnprotected, putFinalizer, takeFinalizer, type Protection } from "../shared/protection.ts";
 import { inTurns } from "../runtime/concurrent-writes.ts";
 import { podUsesClaim } from "./claim-usage.ts";
@@ -22,11 +23,6 @@ const PROTECTION: Protection<PersistentVolumeClaim> = { kind: persistentVolumeCl
  * never receive a Pod that was created and deleted meanwhile, and then nothing else would trigger a reconciliation.
  */
 const UNHEARD_POD_DELAY_MS = 1_000;
-
-const podsByClaim = defineIndex(pods, (pod) => {
-  const { namespace } = pod.metadata;
-  return [...volumeClaimNames(pod)].map((name) => objectText({ namespace, name }));
-});
 
 /** By namespace, those with something to do. */
 const waitingClaims = defineIndex(persistentVolumeClaims, (claim) => (isWaiting(claim) ? [claim.metadata.namespace ?? ""] : []));

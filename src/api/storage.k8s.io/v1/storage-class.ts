@@ -77,6 +77,19 @@ function* validateUpdate(next: StorageClass, previous: StorageClass): Iterable<F
 
 const DEFAULT_ANNOTATIONS = ["storageclass.kubernetes.io/is-default-class", "storageclass.beta.kubernetes.io/is-default-class"];
 
+/** Of several default classes the newest counts, as admission has it (DefaultStorageClass). */
+export function defaultClassOf(classes: readonly StorageClass[]): StorageClass | undefined {
+  const [first, ...others] = classes.filter(({ metadata }) => isDefault(metadata));
+  if (first === undefined) return undefined;
+  return others.reduce((best, other) => (isNewer(other, best) ? other : best), first);
+}
+
+/** Of the same age, the lower name counts. */
+function isNewer({ metadata: one }: StorageClass, { metadata: other }: StorageClass): boolean {
+  const [age, otherAge] = [one.creationTimestamp ?? "", other.creationTimestamp ?? ""];
+  return age === otherAge ? one.name < other.name : age > otherAge;
+}
+
 function isDefault({ annotations }: ObjectMeta): boolean {
   return DEFAULT_ANNOTATIONS.some((name) => annotations?.[name] === "true");
 }
