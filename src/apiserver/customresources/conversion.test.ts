@@ -273,3 +273,23 @@ test("a definition with an unserved storage version serves the other one", async
   deepEqual([created.code, created.body.spec], [201, { host: "h", port: "1" }]);
   equal((await started.call("GET", V1)).code, 404);
 });
+
+test("fields stay owned in a version that is no longer served", async () => {
+  const [old, current] = versions("v2");
+  await using started = await startServer();
+  await createDefinition(started, { schema: {}, spec: { names: NAMES, versions: [old, current] as never } });
+  await started.call("POST", `${V1}?fieldManager=before`, { ...v1("a", "x:1"), spec: { note: "kept" } });
+  const merge = { "content-type": "application/merge-patch+json" };
+  await started.call("PATCH", `${CRDS}/crontabs.example.com`, { spec: { versions: [{ ...old, served: false }, current] } as never }, merge);
+  await settled(started);
+
+  const { body } = await started.call("PATCH", `${V2}/a?fieldManager=after`, { spec: { host: "y" } }, merge);
+
+  deepEqual(
+    body.metadata.managedFields.map(({ manager, apiVersion, fieldsV1 }: JsonObject) => [manager, apiVersion, fieldsV1]),
+    [
+      ["after", "example.com/v2", { "f:spec": { "f:host": {} } }],
+      ["before", "example.com/v1", { "f:spec": { ".": {}, "f:note": {} } }],
+    ],
+  );
+});

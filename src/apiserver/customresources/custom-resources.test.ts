@@ -113,6 +113,65 @@ test("the scale subresource reads and writes the replicas at the paths of the de
   deepEqual([scaled.code, scaled.body.spec.replicas, body.spec.replicas, body.metadata.generation], [200, 4, 4, 2]);
 });
 
+test("a Scale of a custom resource may be written without a resourceVersion, and is validated as the whole object", async () => {
+  const scale = { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" };
+  await using started = await startedWith(SCHEMA, { subresources: { scale } });
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *", replicas: 3 }));
+  const write = (replicas: number) =>
+    started.call("PUT", `${CRON_TABS}/a/scale`, { metadata: { name: "a", namespace: "default" }, spec: { replicas } });
+
+  const scaled = await write(4);
+  const negative = await write(-1);
+
+  deepEqual([scaled.code, scaled.body.spec], [200, { replicas: 4 }]);
+  equal(
+    negative.body.message,
+    'CronTab.example.com "a" is invalid: [spec.replicas: Invalid value: -1: spec.replicas in body should be greater than or equal to 1, .spec.replicas: Invalid value: -1: should be a non-negative integer]',
+  );
+});
+
+test("items of a list of custom resources have kind and apiVersion, also when it is indented or YAML", async () => {
+  await using started = await startedWith(SCHEMA);
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *" }));
+
+  const plain = await started.call("GET", CRON_TABS);
+  const indented = await started.call("GET", `${CRON_TABS}?pretty=true`);
+
+  for (const { body } of [plain, indented]) {
+    deepEqual([body.items[0].kind, body.items[0].apiVersion, body.metadata.continue], ["CronTab", "example.com/v1", ""]);
+  }
+});
+
+test("a custom resource must name its kind", async () => {
+  await using started = await startedWith(SCHEMA);
+  const body = { apiVersion: "example.com/v1", metadata: { name: "a" }, spec: { cronSpec: "* * * * *" } };
+  const json = { "content-type": "application/json" };
+
+  const without = await started.call("POST", CRON_TABS, JSON.stringify(body), json);
+  const other = await started.call("POST", CRON_TABS, JSON.stringify({ ...body, kind: "Other" }), json);
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *" }));
+  const patched = await started.call("PATCH", `${CRON_TABS}/a`, { kind: "Other" }, { "content-type": "application/merge-patch+json" });
+
+  equal(without.code, 400);
+  match(without.body.message, /^the object provided is unrecognized \(must be of type CronTab\): Object 'Kind' is missing in '/);
+  for (const { code, body: status } of [other, patched]) {
+    deepEqual([code, status.message], [422, 'Other.example.com "a" is invalid: kind: Invalid value: "Other": must be CronTab']);
+  }
+});
+
+test("a definition that is being deleted can still be changed", async () => {
+  await using started = await startedWith(SCHEMA);
+  await started.call("POST", CRON_TABS, { ...cronTab("a", { cronSpec: "* * * * *" }), metadata: { name: "a", finalizers: ["x.io/kept"] } });
+  await started.call("DELETE", `${CRDS}/crontabs.example.com`);
+
+  const labels = { metadata: { labels: { a: "b" } } };
+  const { code, text } = await started.call("PATCH", `${CRDS}/crontabs.example.com`, labels, {
+    "content-type": "application/merge-patch+json",
+  });
+
+  equal(code, 200, text);
+});
+
 test("tables have the printer columns of the version", async () => {
   await using started = await startedWith(SCHEMA, {
     additionalPrinterColumns: [

@@ -16,7 +16,7 @@ import type { ObjectList } from "../framework/outcome.ts";
 import { prettyJson } from "../shared/pretty-json.ts";
 import type { WatchEvent } from "../framework/watch.ts";
 import type { AnswerForm } from "./negotiation.ts";
-import { eventBytes, listMetaOf, listPieces, objectPieces } from "./wire-bytes.ts";
+import { eventBytes, listMetaOf, listPieces, objectListMeta, objectPieces } from "./wire-bytes.ts";
 import { workingForm } from "../framework/storage/prepared-objects.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 
@@ -164,8 +164,9 @@ export class Encoder {
     }
     const objects = list.objects.map((object) => withManagedFields(endpoint, object));
     if (form.as === "object") {
-      const items = objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item);
-      return { kind: endpoint.listKind, apiVersion: endpoint.apiVersion, metadata, items };
+      const isTyped = endpoint.resource.isTyped !== false;
+      const items = isTyped ? objects.map(({ kind: _kind, apiVersion: _apiVersion, ...item }) => item) : objects;
+      return { kind: endpoint.listKind, apiVersion: endpoint.apiVersion, metadata: objectListMeta(endpoint, list), items };
     }
     const items = objects.map((object) => partialObjectMetadata(object, form.metaVersion));
     return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${form.metaVersion}`, metadata, items };

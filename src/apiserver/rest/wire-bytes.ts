@@ -42,19 +42,29 @@ function joined(before: string, middle: Uint8Array, after: string): Uint8Array {
 /** Longer lists are sent in several pieces, so that no single buffer becomes too large. */
 const PIECE_BYTES = 1 << 20;
 
-/** A typed list: a concatenation of existing bytes; nothing is parsed or encoded again, and large objects are not copied. */
+/**
+ * A list: a concatenation of existing bytes; nothing is parsed or encoded again, and large objects are not copied. Items of custom
+ * resources have kind and apiVersion, as upstream.
+ */
 export function listPieces(endpoint: Endpoint, list: ObjectList): readonly Uint8Array[] {
-  const { format, listKind } = endpoint;
-  const metadata = JSON.stringify(listMetaOf(list));
+  const { format, listKind, resource } = endpoint;
+  const metadata = JSON.stringify(objectListMeta(endpoint, list));
+  const headAt =
+    resource.isTyped === false ? (revision: number) => format.headAt(revision) : (revision: number) => format.itemHeadAt(revision);
   const pieces = new Pieces();
   pieces.text(`{"kind":"${listKind}","apiVersion":"${format.apiVersion}","metadata":${metadata},"items":[`);
   list.objects.forEach((object, index) => {
     if (index > 0) pieces.byte(COMMA);
-    pieces.text(format.itemHeadAt(object.revision));
+    pieces.text(headAt(object.revision));
     pieces.bytes(tailOf(endpoint, object));
   });
   pieces.text("]}\n");
   return pieces.finish();
+}
+
+/** Metadata of a list of whole objects. That of custom resources always has a continue token, as upstream. */
+export function objectListMeta({ resource }: Endpoint, list: ObjectList) {
+  return { ...(resource.isTyped === false ? { continue: "" } : {}), ...listMetaOf(list) };
 }
 
 export function listMetaOf({ revision, continue: token, remainingItemCount }: ObjectList) {

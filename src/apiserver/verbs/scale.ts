@@ -49,18 +49,20 @@ export async function handleScale(server: ServerContext, call: ScaleCall): Promi
     request,
     subresource: { of: "object", verbs: [], prepareForUpdate: (next) => next, ...validationOf(endpoint) },
     next: (current) => {
-      const { scale, managed } = wanted(current as StoredObject);
-      checkScale(request, scale);
-      const shown = (current as StoredObject).in(endpoint.served);
-      return {
-        object: subresource.write(shown, scale.spec?.replicas ?? 0),
-        managed,
-        resourceVersion: scale.metadata.resourceVersion ?? "",
-      };
+      const stored = current as StoredObject;
+      const { scale, managed } = wanted(stored);
+      if (endpoint.resource.isTyped !== false) checkScale(request, scale);
+      const object = subresource.write(stored.in(endpoint.served), scale.spec?.replicas ?? 0);
+      return { object, managed, resourceVersion: versionOf(endpoint, scale, stored) };
     },
     createsIfAbsent: false,
   });
   return scaleOutcome(call, object);
+}
+
+/** Unlike the custom resource itself, its Scale may be written without a resourceVersion. */
+function versionOf({ resource }: Endpoint, { metadata: { resourceVersion = "" } }: Scale, current: StoredObject): string {
+  return resourceVersion === "" && resource.isTyped === false ? String(current.revision) : resourceVersion;
 }
 
 /** A write through scale must leave a valid object, too. */
@@ -159,6 +161,7 @@ function scaledObject({ endpoint, subresource }: ScaleCall): ScaledObject {
   return { replicasPath: subresource.replicasPath, apiVersion, isServed };
 }
 
+/** Custom resources are validated as a whole instead. */
 function checkScale({ name }: ApiRequest, { spec }: Scale): void {
   const replicas = spec?.replicas ?? 0;
   if (replicas >= 0) return;

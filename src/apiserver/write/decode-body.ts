@@ -5,7 +5,8 @@
 import { cannotBeHandled, completeKind, readTypeMeta, noTypeMeta, unrecognized } from "../../api/machinery/codec/body-error.ts";
 import { decodeBySchema } from "../../api/machinery/codec/decode.ts";
 import { DecodeError } from "../../api/machinery/codec/decode-error.ts";
-import { isJsonSyntaxError } from "../../api/machinery/codec/json.ts";
+import { invalid } from "../../api/machinery/field-error.ts";
+import { isJsonSyntaxError, writeJson } from "../../api/machinery/codec/json.ts";
 import type { NumberLiterals } from "../../api/machinery/codec/json-parser.ts";
 import { BUILT_IN_TYPES, negotiateContentType, PROTOBUF_TYPE, YAML_TYPE } from "../../api/machinery/codec/media-type.ts";
 import { decodeEnvelope, decodeProtobuf } from "../../api/machinery/codec/protobuf/protobuf.ts";
@@ -19,6 +20,7 @@ import {
 import {
   apiVersionOf,
   type GroupVersionKind,
+  isObject,
   type Json,
   type JsonObject,
   type KubeObject,
@@ -26,7 +28,7 @@ import {
 } from "../../api/machinery/object.ts";
 import type { ServedVersion } from "../../api/machinery/resource.ts";
 import type { ObjectSchema } from "../../api/machinery/schema.ts";
-import { badRequest } from "../../api/machinery/status-error.ts";
+import { badRequest, invalidObject, type StatusError } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
 import type { RequestBody, RequestContext } from "../framework/request.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
@@ -176,7 +178,7 @@ function fromYaml({ kind }: ExpectedType, body: BytesBody): Source {
 function fromProtobuf(expected: ExpectedType, bytes: Uint8Array): JsonObject {
   const envelope = openEnvelope(expected, bytes);
   const found = completeKind(envelope, expected.kind);
-  checkKind(expected, found);
+  checkKind(expected, found, null);
   if (expected.decode !== undefined) throw cannotBeHandled(found, expected.kind.kind, NO_PROTOBUF);
   const object = decodeProtobuf(envelope.raw, expected.schema);
   return { ...object, apiVersion: apiVersionOf(found), kind: found.kind };
@@ -195,7 +197,10 @@ function openEnvelope({ kind }: ExpectedType, bytes: Uint8Array): ReturnType<typ
 
 function typeOf(expected: ExpectedType, value: Json, bytes: Uint8Array): GroupVersionKind {
   try {
-    return completeKind(readTypeMeta(value), expected.kind);
+    const typeMeta = readTypeMeta(value);
+    // A custom resource has no Go type that could be decoded without its kind.
+    if (expected.decode !== undefined && typeMeta.kind === "") throw new DecodeError(`Object 'Kind' is missing in '${writeJson(value)}'`);
+    return completeKind(typeMeta, expected.kind);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
     throw unrecognized(expected.kind.kind, error, bytes);
@@ -208,7 +213,7 @@ function decodeAs(
   found: GroupVersionKind,
   literals?: NumberLiterals,
 ): { readonly object: JsonObject; readonly unknownFields: readonly string[] } {
-  checkKind(expected, found);
+  checkKind(expected, found, value);
   try {
     const { object, unknownFields } = expected.decode?.(value ?? {}) ?? decodeBySchema(value ?? {}, expected.schema, literals);
     return { object: typed(object as JsonObject, found), unknownFields };
@@ -226,13 +231,25 @@ function typed(object: JsonObject, { group, version, kind }: GroupVersionKind): 
   return { ...object, kind, apiVersion, metadata };
 }
 
-function checkKind({ kind, olderVersions = [] }: ExpectedType, found: GroupVersionKind): void {
+/** Upstream decodes a custom resource of any kind and rejects it when it validates it. */
+export function wrongKind(expected: GroupVersionKind, found: GroupVersionKind, value: Json): StatusError {
+  const metadata = isObject(value) ? value["metadata"] : undefined;
+  const name = isObject(metadata) ? metadata["name"] : undefined;
+  const errors =
+    found.kind === expected.kind
+      ? [invalid("apiVersion", apiVersionOf(found), `must be ${apiVersionOf(expected)}`)]
+      : [invalid("kind", found.kind, `must be ${expected.kind}`)];
+  return invalidObject(found, typeof name === "string" ? name : "", errors);
+}
+
+function checkKind({ kind, olderVersions = [], decode }: ExpectedType, found: GroupVersionKind, value: Json): void {
   const { group, version } = kind;
   if (found.group !== group || (found.version !== version && !olderVersions.includes(found.version))) {
     const expected = apiVersionOf(kind);
     throw badRequest(`the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${expected})`);
   }
   if (found.kind === kind.kind) return;
+  if (decode !== undefined) throw wrongKind(kind, found, value);
   throw cannotBeHandled(
     found,
     kind.kind,

@@ -19,7 +19,7 @@ import {
   strictWarnings,
 } from "../../api/machinery/codec/strict.ts";
 import { required } from "../../api/machinery/field-error.ts";
-import type { Json, JsonObject, KubeObject } from "../../api/machinery/object.ts";
+import { parseApiVersion, type Json, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import { applyJsonPatch, unknownJsonPatchFields } from "../../api/machinery/patch/json-patch.ts";
 import { jsonPatchLiterals } from "../../api/machinery/patch/json-patch-literals.ts";
 import { applyMergePatch, mergePatchOf } from "../../api/machinery/patch/merge-patch.ts";
@@ -32,7 +32,7 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import type { PatchType } from "../../api/machinery/transport.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { fieldValidationOf, type ExpectedType } from "./decode-body.ts";
+import { fieldValidationOf, wrongKind, type ExpectedType } from "./decode-body.ts";
 import { parsedJson, parsedYaml, type BytesBody } from "./parsed-bytes.ts";
 import { fieldWriter, type OtherVersions } from "./field-manager.ts";
 import { checkWriteOptions } from "./write-options.ts";
@@ -192,7 +192,7 @@ export function decodePatchedValue(
   const validation = fieldValidationOf(options);
   const repeated = () => (patch.type === "strategic" ? goText(patch.value) : writeJson(changed));
   try {
-    if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as KubeObject });
+    if (patch.type !== "strategic") checkUnchangedKind(changed, { kind, shown: shown as KubeObject, isTyped: decode === undefined });
     const { object, unknownFields } = decode?.(changed) ?? decodeBySchema(changed, schema, patch.literals);
     // Upstream visits the patched fields by name.
     const unknown = mistakeSentences({ body: new Uint8Array(), schema, unknownFields: unknownFields.toSorted() });
@@ -209,11 +209,18 @@ export function decodePatchedValue(
 }
 
 /** Upstream looks up the type that the patched object names, and finds none. */
-function checkUnchangedKind(changed: Json, { kind, shown }: { readonly kind: string; readonly shown: KubeObject }): void {
+function checkUnchangedKind(
+  changed: Json,
+  { kind, shown, isTyped }: { readonly kind: string; readonly shown: KubeObject; readonly isTyped: boolean },
+): void {
   if (typeof changed !== "object" || changed === null) return;
   const next = changed as JsonObject;
   if (next["kind"] === kind && next["apiVersion"] === shown.apiVersion) return;
   const [asKind, asVersion] = [textOf(next["kind"]), textOf(next["apiVersion"])];
+  const [expected, found] = [parseApiVersion(shown.apiVersion), parseApiVersion(asVersion)];
+  if (!isTyped && asKind !== "" && expected !== undefined && found !== undefined) {
+    throw wrongKind({ ...expected, kind }, { ...found, kind: asKind }, changed);
+  }
   throw new DecodeError(
     `no kind ${JSON.stringify(asKind)} is registered for version ${JSON.stringify(asVersion)} in scheme "pkg/runtime/scheme.go:111"`,
   );

@@ -39,6 +39,8 @@ export const customResourceDefinitions = defineResource<CustomResourceDefinition
   ],
   olderStorage: [{ version: "v1beta1", upgrade: definitionFromV1beta1 }],
   unconditionalUpdate: false,
+  // Its own cleanup finalizer has no path.
+  allowsPlainFinalizers: true,
 
   beginDeletion: terminating,
   prepareForCreate: (definition) => withStoredVersion({ ...definition, status: NO_STATUS }),

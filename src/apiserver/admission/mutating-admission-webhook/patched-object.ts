@@ -30,9 +30,13 @@ export function patchedByWebhook({ webhook, target, object }: PatchedBy, { value
 function rejectOtherKind({ group, version, kind }: GroupVersionKind, patched: Json): void {
   if (!isObject(patched) || (patched["kind"] === kind && patched["apiVersion"] === apiVersionOf({ group, version }))) return;
   const { kind: found, apiVersion } = patched;
-  const from = `${String(apiVersion).split("/").at(-1)}.${String(found)}`;
+  const from = `${textOf(apiVersion).split("/").at(-1)}.${textOf(found)}`;
   const to = `${group === "" ? "core" : (group.split(".")[0] ?? "")}.${kind}`;
   throw new StatusError("Unknown", `converting (${from}) to (${to}): unknown conversion`);
+}
+
+function textOf(value: Json | undefined): string {
+  return typeof value === "string" ? value : "";
 }
 
 function applied(object: KubeObject, patch: Json): Json {

@@ -55,7 +55,8 @@ export function customResourceOf(definition: CustomResourceDefinition, options: 
   const { group, versions } = spec;
   const names = status?.acceptedNames ?? spec.names;
   const storage = versions.find((version) => version.storage)?.name ?? "";
-  const parts = versions.filter((version) => version.served || version.storage).map((version) => new VersionParts(spec, version, options));
+  // Versions that are not served are hidden: objects may be stored in one, and managedFields may name one.
+  const parts = versions.map((version) => new VersionParts(spec, version, options));
   const { conversion } = options;
   const resource = defineResource({
     kind: names.kind,

@@ -59,11 +59,24 @@ export function* validateScaleStatus(object: JsonObject, scale: CustomResourceSu
 }
 
 function* validateReplicas(object: JsonObject, path: string): Iterable<FieldError> {
+  const parent = wrongParent(object, pathOf(path));
+  if (parent !== undefined) yield invalid(path, 0, wrongType(parent.path, parent.value, "map[string]interface{}"));
   const replicas = memberAt(object, pathOf(path));
   if (replicas === undefined) return;
   if (typeof replicas !== "number" || !Number.isInteger(replicas)) yield invalid(path, 0, wrongType(path, replicas, "int64"));
   else if (replicas < 0) yield invalid(path, replicas, "should be a non-negative integer");
   else if (replicas > INT32_MAX) yield invalid(path, replicas, `should be less than or equal to ${INT32_MAX}`);
+}
+
+/** The first value on the path that has no members, and the path of the member that was looked for in it. */
+function wrongParent(object: JsonObject, names: readonly string[]): { readonly path: string; readonly value: Json } | undefined {
+  let value: Json | undefined = object;
+  for (const [index, name] of names.entries()) {
+    if (value === undefined || value === null) return undefined;
+    if (!isObject(value)) return { path: `.${names.slice(0, index + 1).join(".")}`, value };
+    value = Object.hasOwn(value, name) ? value[name] : undefined;
+  }
+  return undefined;
 }
 
 /** Upstream's message for a member of an unexpected type. */

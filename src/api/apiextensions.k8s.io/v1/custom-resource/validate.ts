@@ -15,6 +15,9 @@ import { validateMetadata } from "../schema/metadata.ts";
 import { validateValue } from "../schema/validate-value.ts";
 import { validateScaleSpec, validateScaleStatus } from "./scale.ts";
 
+/** How upstream prints the path of an error about a whole object. */
+const NO_PATH = "<nil>";
+
 /** Gets a sentence for the `Warning` header. */
 export type Warn = (sentence: string) => void;
 
@@ -59,7 +62,8 @@ export function* validateStatusUpdate(options: ValidationOptions, object: JsonOb
 function valueErrors(value: Json, schema: JsonSchema | undefined, at: string, previous: Json | undefined): readonly FieldError[] {
   if (schema === undefined) return [];
   try {
-    return validateValue(value, schema, { at, patterns: new Patterns(new Budget()), previous });
+    const errors = validateValue(value, schema, { at, patterns: new Patterns(new Budget()), previous });
+    return errors.map((error) => (error.field === "" ? { ...error, field: NO_PATH } : error));
   } catch (error) {
     return [tooCostly(at, error)];
   }
@@ -93,7 +97,7 @@ function ruleErrors(
 }
 
 const NOT_EVALUATED = invalid(
-  "<nil>",
+  NO_PATH,
   null,
   "some validation rules were not checked because the object was invalid; correct the existing errors to complete validation",
 );
