@@ -18,6 +18,7 @@ import { disruptionController } from "./disruption/disruption-controller.ts";
 import { endpointSliceMirroringController } from "./endpoint-slice-mirroring/endpoint-slice-mirroring-controller.ts";
 import { endpointSliceController, type EndpointSliceSettings } from "./endpoint-slice/endpoint-slice-controller.ts";
 import { endpointsController } from "./endpoints/endpoints-controller.ts";
+import { ephemeralVolumeController } from "./ephemeral-volume/ephemeral-volume-controller.ts";
 import { garbageCollectorController } from "./garbage-collector/garbage-collector-controller.ts";
 import { horizontalPodAutoscalerController } from "./horizontal-pod-autoscaler/horizontal-pod-autoscaler-controller.ts";
 import type { HorizontalPodAutoscalerSettings } from "./horizontal-pod-autoscaler/settings.ts";
@@ -32,6 +33,7 @@ import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-control
 import type { NodeLifecycleSettings } from "./node-lifecycle/settings.ts";
 import { persistentVolumeBinderController } from "./persistent-volume-binder/persistent-volume-binder-controller.ts";
 import { persistentVolumeClaimProtectionController } from "./persistent-volume-claim-protection/persistent-volume-claim-protection-controller.ts";
+import { persistentVolumeExpanderController } from "./persistent-volume-expander/persistent-volume-expander-controller.ts";
 import { persistentVolumeProtectionController } from "./persistent-volume-protection/persistent-volume-protection-controller.ts";
 import {
   podGarbageCollectorController,
@@ -109,12 +111,14 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     deviceTaintEvictionController,
     serviceLoadBalancerController(settings),
     persistentVolumeBinderController(),
+    persistentVolumeExpanderController,
     clusterRoleAggregationController,
     persistentVolumeClaimProtectionController,
     persistentVolumeProtectionController,
     volumeAttributesClassProtectionController,
     ttlAfterFinishedController,
     rootCaCertificatePublisherController(settings),
+    ephemeralVolumeController,
     resourceClaimController,
     legacyServiceAccountTokenCleanerController(settings.legacyTokenCleaner),
     serviceCidrController,

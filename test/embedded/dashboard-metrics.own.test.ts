@@ -107,6 +107,16 @@ apiVersion: v1
 kind: PersistentVolumeClaim
 metadata: { name: waiting }
 spec: { storageClassName: "", accessModes: [ReadWriteMany], resources: { requests: { storage: 1Gi } } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: scratch }
+spec:
+  containers: [{ name: c, image: i }]
+  volumes:
+    - name: data
+      ephemeral:
+        volumeClaimTemplate: { spec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } } }
 `;
 
 async function pageOf(cluster: Cluster): Promise<string> {
