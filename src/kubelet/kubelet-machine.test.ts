@@ -1,6 +1,7 @@
 /** A kubelet on a machine: mounts volumes before containers start, resolves values, and releases everything. */
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
@@ -403,4 +404,19 @@ test("an unhealthy runtime makes the node not ready, and ready again about a sec
     ["False", "KubeletNotReady", "container runtime network not ready: NetworkReady=false"],
   );
   assert.equal((await ready())?.status, "True");
+});
+
+test("volumes in use are in the Node's status before they are needed, shared by concurrent reports, and removed with the next heartbeat", async () => {
+  await using world = await startWorld();
+  const { machine, kubelet } = await startNode(world);
+  const shown = async () => (await world.client.get(nodes, { name: "n1" })).status?.volumesInUse;
+
+  machine.inUse = ["kubernetes.io/csi/d^1"];
+  const reports = Promise.all([kubelet.reportVolumesInUse(), kubelet.reportVolumesInUse(), kubelet.reportVolumesInUse()]);
+  await world.clock.settle();
+  assert.deepEqual([await reports, await shown()], [[machine.inUse, machine.inUse, machine.inUse], machine.inUse]);
+
+  machine.inUse = [];
+  await world.clock.advance(15_000);
+  assert.equal(await shown(), undefined);
 });

@@ -5,13 +5,14 @@
  */
 import { nodeIdentity } from "../api/identities.ts";
 import type { Pod } from "../api/generated/core/v1.ts";
+import type { KubeObject } from "../api/machinery/object.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { createEventRecorder } from "../client/events/create-event-recorder.ts";
-import type { EventRecorder } from "../client/events/event-recorder.ts";
+import type { EventRecorder, RecordedEvent } from "../client/events/event-recorder.ts";
 import { createInformers } from "../client/informer/informers.ts";
 import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
@@ -81,6 +82,10 @@ export interface Kubelet extends AsyncDisposable {
   ): Promise<RuntimeContainer | undefined>;
   /** An object that a Pod refers to (a ConfigMap, a Secret) changed: failed preparations are retried at once. */
   retry(podUid: string): void;
+  /** Writes the attached volumes that Pods use to the Node's status; resolves with those that it shows now. */
+  reportVolumesInUse(): Promise<readonly string[]>;
+  /** Records an Event as this kubelet. */
+  record(about: KubeObject, event: RecordedEvent): void;
   /** Stops all activity; containers keep running. */
   stop(): Promise<void>;
   /**
@@ -113,6 +118,7 @@ class RunningKubelet implements Kubelet {
   readonly #lease: NodeLease;
   readonly #workers: PodWorkers;
   readonly #starting: Disposables;
+  readonly #eventRecorder: EventRecorder;
   #owned: Disposables | undefined;
   #heartbeats: Promise<void> | undefined;
 
@@ -132,6 +138,7 @@ class RunningKubelet implements Kubelet {
     const sources = this.#sources(starting);
     this.#pods = sources.pods;
     const recorder = options.recorder ?? this.#recorder(client);
+    this.#eventRecorder = recorder;
     const common = { nodeName, facts, client, runtime, machine, recorder, clock, random: this.#random, log };
     const kept = { ...common, client: ending, failures: options.failures ?? loggedFailures(log) };
     this.#nodeStatus = new NodeStatusManager({ ...kept, shownNode: sources.node });
@@ -200,6 +207,14 @@ class RunningKubelet implements Kubelet {
 
   retry(podUid: string): void {
     this.#workers.retry(podUid);
+  }
+
+  reportVolumesInUse(): Promise<readonly string[]> {
+    return this.#nodeStatus.reportVolumesInUse();
+  }
+
+  record(about: KubeObject, event: RecordedEvent): void {
+    this.#eventRecorder.record(about, event);
   }
 
   async stopPods({ graceMs }: { readonly graceMs: number }): Promise<void> {

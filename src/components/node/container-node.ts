@@ -22,6 +22,7 @@ import { machineNodeFacts } from "../../kubelet/machine/machine-node-facts.ts";
 import { MachinePods } from "../../kubelet/machine/machine-pods.ts";
 import { PodStorageOnDisk } from "../../kubelet/machine/pod-storage-on-disk.ts";
 import { startPodVolumes } from "../../kubelet/machine/volumes/pod-volumes-on-disk.ts";
+import { claimStatusWriter } from "../../kubelet/machine/volumes/volume-expansion.ts";
 import { hostIpsOf, type NodeFacts } from "../../kubelet/node/node-facts.ts";
 import { allocatableOf } from "../../kubelet/node/node-object.ts";
 import type { PodStorageSource } from "../../kubelet/contracts/pod-storage.ts";
@@ -77,6 +78,8 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
       references,
       tokens,
       nodeAllocatable: () => allocatableOf(facts.capacity, facts),
+      reportVolumesInUse: async () => (await late.kubelet?.reportVolumesInUse()) ?? [],
+      claims: { writeStatus: claimStatusWriter(client), record: (about, event) => late.kubelet?.record(about, event) },
       metrics,
       clock,
       log,

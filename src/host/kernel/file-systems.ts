@@ -35,6 +35,20 @@ export async function repair(device: string): Promise<void> {
   throw new Error(`'fsck' found errors on device ${device} but could not correct them: ${program.output.join("\n")}`);
 }
 
+/**
+ * Grows a file system that is not mounted to the size of its device. Only ext: the others grow only while they are mounted, and ext only
+ * then if this process has CAP_SYS_RESOURCE, which containers mostly lack.
+ */
+export async function growUnmounted(device: string): Promise<void> {
+  const type = await fileSystemOn(device);
+  if (type !== "ext3" && type !== "ext4") return;
+  // resize2fs insists on it.
+  const check = await startProgram({ command: "e2fsck", arguments: ["-f", "-p", device] });
+  const { code } = await check.exited;
+  if (code === null || code >= ERRORS_UNCORRECTED) throw new Error(`Cannot grow ${device}: e2fsck failed: ${check.output.join("\n")}`);
+  await runProgram({ command: "resize2fs", arguments: [device] });
+}
+
 /** Grows a mounted file system to the size of its device; nothing happens if it has that size. */
 export async function growFileSystem(device: string, path: string): Promise<void> {
   const type = await fileSystemOn(device);

@@ -14,7 +14,7 @@ import { environmentOf } from "./environment.ts";
 import { expandAll } from "./expansion.ts";
 import { hostnameOf } from "./hostname.ts";
 import { hostsFile, hostsFileOfNode } from "./hosts-file.ts";
-import { hostsMount, needsHostsFile, terminationMessageOf, terminationMount, volumeMountsOf } from "./mounts.ts";
+import { hostsMount, needsHostsFile, terminationMessageOf, terminationMount, volumeDevicesOf, volumeMountsOf } from "./mounts.ts";
 import type { NodeView } from "./node-view.ts";
 import { containerResources } from "./resources.ts";
 import { containerSecurity } from "./security.ts";
@@ -75,7 +75,7 @@ export async function containerRun(view: ContainerView): Promise<PreparedContain
     workingDirectory: workingDir,
     environment: [...environment].map(([name, value]) => ({ name, value })),
     mounts,
-    devices: [],
+    devices: volumeDevicesOf(view),
     labels: containerLabels(pod, container),
     annotations: containerAnnotations(pod, container, attempt),
     logPath: `${container.name}/${attempt}.log`,

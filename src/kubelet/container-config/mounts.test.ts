@@ -3,7 +3,7 @@ import { test } from "node:test";
 import type { Container, VolumeMount } from "../../api/generated/core/v1.ts";
 import type { MountRun } from "../contracts/container-run.ts";
 import { ContainerConfigError } from "../contracts/pod-machine.ts";
-import { needsHostsFile, terminationMessageOf, volumeMountsOf, type MountsView } from "./mounts.ts";
+import { needsHostsFile, terminationMessageOf, volumeDevicesOf, volumeMountsOf, type MountsView } from "./mounts.ts";
 import { aContainer, aPod, aView, aVolume } from "./testing/views.ts";
 
 const mounted = new Map([
@@ -96,4 +96,18 @@ test("each attempt has its own termination log, and none without terminationMess
 
   assert.deepEqual(terminationMessageOf(wordy, place), { hostPath: "/pods/u-1/containers/main/2.termination", fallsBackToLogs: true });
   assert.equal(terminationMessageOf(aContainer(), place), undefined);
+});
+
+test("volumeDevices are devices of the container, read-only ones can only be read, and a mounted volume is none", () => {
+  const container = (name: string) => aContainer({ volumeDevices: [{ name, devicePath: "/dev/data" }] });
+  const devices = new Map([
+    ["raw", aVolume("/vol/raw", { isBlockDevice: true })],
+    ["frozen", aVolume("/vol/frozen", { isBlockDevice: true, isReadOnly: true })],
+    ...mounted,
+  ]);
+  const devicesOf = (name: string) => volumeDevicesOf({ container: container(name), mounted: devices });
+
+  assert.deepEqual(devicesOf("raw"), [{ hostPath: "/vol/raw", containerPath: "/dev/data", permissions: "mrw" }]);
+  assert.deepEqual(devicesOf("frozen"), [{ hostPath: "/vol/frozen", containerPath: "/dev/data", permissions: "r" }]);
+  assert.throws(() => devicesOf("data"), new ContainerConfigError('cannot find volume "data" to pass into container "main"'));
 });

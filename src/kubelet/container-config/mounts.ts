@@ -6,7 +6,7 @@
 import type { Pod, VolumeMount } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import type { MountRun, TerminationMessage } from "../contracts/container-run.ts";
+import type { DeviceRun, MountRun, TerminationMessage } from "../contracts/container-run.ts";
 import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import { expand } from "./expansion.ts";
@@ -43,6 +43,18 @@ async function volumeMount(mount: VolumeMount, view: MountsView): Promise<MountR
     propagation: propagationOf(mount.mountPropagation),
     ...(isRecursive ? { recursiveReadOnly: true } : {}),
   };
+}
+
+// ── block devices ───────────────────────────────────────────────────────────────────────────────────
+
+/** Devices for the container's `volumeDevices`. A read-only volume is a device that can only be read. */
+export function volumeDevicesOf({ container, mounted }: Pick<MountsView, "container" | "mounted">): readonly DeviceRun[] {
+  return (container.volumeDevices ?? []).map(({ name, devicePath }) => {
+    const volume = mounted.get(name);
+    if (volume?.isBlockDevice !== true)
+      throw new ContainerConfigError(`cannot find volume ${quoteGo(name)} to pass into container ${quoteGo(container.name)}`);
+    return { hostPath: volume.path, containerPath: absolute(devicePath), permissions: volume.isReadOnly ? "r" : "mrw" };
+  });
 }
 
 // ── sub-paths ───────────────────────────────────────────────────────────────────────────────────────

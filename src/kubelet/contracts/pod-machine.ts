@@ -39,6 +39,8 @@ export interface PodMachine {
   release(podUid: string, options?: { readonly willRestart: boolean }): Promise<void>;
   /** Uids of Pods that still have files, volumes or logs on this machine. */
   orphanedPods(): Promise<readonly string[]>;
+  /** Names of attached volumes that Pods of this node use, sorted (Node.status.volumesInUse). */
+  volumesInUse(): readonly string[];
   /** Network actions of probes and lifecycle hooks. */
   readonly probes: ProbeActions;
 }

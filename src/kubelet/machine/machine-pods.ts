@@ -131,6 +131,10 @@ export class MachinePods implements PodMachine {
     metrics?.cgroupChanged("destroy", clock.monotonic() - startedMs);
   }
 
+  volumesInUse(): readonly string[] {
+    return this.#options.volumes.volumesInUse();
+  }
+
   async orphanedPods(): Promise<readonly string[]> {
     const { volumes, node } = this.#options;
     const logs = await emptyLogDirectories(node().directories.logs, () => true);

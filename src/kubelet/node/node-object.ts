@@ -19,6 +19,8 @@ export interface NodeDescription {
   readonly facts: NodeFacts;
   readonly runtimeVersion: string;
   readonly images: readonly Image[];
+  /** Attached volumes that Pods use; undefined on a node without volumes. */
+  readonly volumesInUse?: readonly string[] | undefined;
   /** Why Pods cannot run; undefined if the runtime is ready. */
   readonly trouble?: string | undefined;
 }
@@ -95,11 +97,14 @@ export function metadataPatch(node: Node, description: NodeDescription) {
 
 /** The complete status, in which only the kubelet's own parts differ from before. */
 export function nodeStatus(before: NodeStatus | undefined, description: NodeDescription, nowMs: number): NodeStatus {
-  const { facts, runtimeVersion, images } = description;
+  const { facts, runtimeVersion, images, volumesInUse } = description;
   const capacity = { ...before?.capacity, ...facts.capacity };
   const port = facts.kubeletPort;
+  const { volumesInUse: usedBefore, ...kept } = before ?? {};
+  const used = volumesInUse ?? usedBefore ?? [];
   return {
-    ...before,
+    ...kept,
+    ...(used.length === 0 ? {} : { volumesInUse: used }),
     capacity,
     allocatable: { ...before?.allocatable, ...allocatableOf(capacity, facts) },
     conditions: nodeConditions(before?.conditions, capacity, description.trouble, nowMs),

@@ -11,12 +11,14 @@ import { compareResourceVersions } from "../../api/machinery/resource-version.ts
 import { isReason } from "../../api/machinery/status-error.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
+import { deepEqual } from "../../base/deep.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
 import type { NodeFacts } from "./node-facts.ts";
 import { hasStatusChanged, metadataPatch, newNode, nodeStatus, type NodeDescription } from "./node-object.ts";
+import type { PodMachine } from "../contracts/pod-machine.ts";
 import type { Image, Runtime } from "../contracts/runtime.ts";
 import type { NodeFailures } from "./shared-failures.ts";
 
@@ -36,6 +38,7 @@ export interface NodeStatusManagerOptions {
   readonly facts: NodeFacts;
   readonly client: Client;
   readonly runtime: Runtime;
+  readonly machine?: Pick<PodMachine, "volumesInUse"> | undefined;
   readonly recorder: EventRecorder;
   /** The Node from an informer, if there is one. */
   readonly shownNode: () => Node | undefined;
@@ -56,6 +59,9 @@ export class NodeStatusManager {
   #areImagesOld = true;
   #isUnschedulable = false;
   #trouble: string | undefined;
+  /** The report that runs, and the one that begins after it. */
+  #reporting: Promise<void> = Promise.resolve();
+  #nextReport: Promise<void> | undefined;
 
   constructor(options: NodeStatusManagerOptions) {
     this.#options = options;
@@ -108,7 +114,8 @@ export class NodeStatusManager {
       const node = this.node;
       if (node !== undefined) this.#recordSchedulable(node);
       const isShown = this.#options.shownNode() !== undefined;
-      if (isShown && node === this.#checked && !this.#areImagesOld && clock.monotonic() < this.#reportAtMs) return;
+      const isSame = node === this.#checked && !this.#areImagesOld && !this.#haveVolumesChanged(node);
+      if (isShown && isSame && clock.monotonic() < this.#reportAtMs) return;
       await this.#lookAtImages();
       await this.#write();
     } catch (error) {
@@ -116,6 +123,22 @@ export class NodeStatusManager {
       if (isReason(error, "NotFound")) this.#answered = undefined;
       log.warn("Cannot write the status of the node", { node: nodeName, error });
     }
+  }
+
+  /** Writes the volumes in use; resolves with those that the Node shows now. Calls that arrive during a write share the next one. */
+  async reportVolumesInUse(): Promise<readonly string[]> {
+    this.#nextReport ??= this.#reporting.then(() => {
+      this.#nextReport = undefined;
+      this.#reporting = this.sync();
+      return this.#reporting;
+    });
+    await this.#nextReport;
+    return this.node?.status?.volumesInUse ?? [];
+  }
+
+  #haveVolumesChanged(node: Node | undefined): boolean {
+    const used = this.#options.machine?.volumesInUse();
+    return used !== undefined && !deepEqual(used, node?.status?.volumesInUse ?? []);
   }
 
   async #tryRegister(): Promise<void> {
@@ -183,7 +206,8 @@ export class NodeStatusManager {
 
   #description(): NodeDescription {
     const { nodeName, facts, runtime } = this.#options;
-    return { name: nodeName, facts, runtimeVersion: runtime.version, images: this.#images, trouble: this.#trouble };
+    const volumesInUse = this.#options.machine?.volumesInUse();
+    return { name: nodeName, facts, runtimeVersion: runtime.version, images: this.#images, trouble: this.#trouble, volumesInUse };
   }
 
   /** Keeps the known images if the runtime does not respond. */

@@ -19,6 +19,7 @@ export interface FakeMachine extends PodMachine {
   onTcp: (address: string) => ProbeAnswer;
   credentialsOf: readonly ImageCredentials[];
   left: string[];
+  inUse: readonly string[];
 }
 
 export const SUCCESS: ProbeAnswer = { result: "success", output: "ok", code: 200 };
@@ -29,6 +30,7 @@ export function fakeMachine(): FakeMachine {
   const machine: FakeMachine = {
     calls,
     left: [],
+    inUse: [],
     credentialsOf: [],
     onPrepare: () => Promise.resolve(),
     onContainer: () => Promise.resolve(),
@@ -58,6 +60,7 @@ export function fakeMachine(): FakeMachine {
       await machine.onRelease(name);
     },
     orphanedPods: () => Promise.resolve(machine.left),
+    volumesInUse: () => machine.inUse,
     probes: {
       http: async (request) => machine.onHttp(request),
       tcp: async (host, port) => machine.onTcp(`${host}:${port}`),

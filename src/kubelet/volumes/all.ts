@@ -4,7 +4,8 @@ import { downwardAPI } from "./downward-api/downward-api.ts";
 import { emptyDir } from "./empty-dir/empty-dir.ts";
 import type { VolumePlugin } from "./framework/volume-plugin.ts";
 import { hostPath } from "./host-path/host-path.ts";
+import { local } from "./local/local.ts";
 import { projected } from "./projected/projected.ts";
 import { secret } from "./secret/secret.ts";
 
-export const all: readonly VolumePlugin[] = [configMap, downwardAPI, emptyDir, hostPath, projected, secret];
+export const all: readonly VolumePlugin[] = [configMap, downwardAPI, emptyDir, hostPath, local, projected, secret];

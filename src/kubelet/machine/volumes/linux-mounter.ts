@@ -10,7 +10,7 @@ import {
   rightsOf,
   touchFile,
 } from "../../../host/files/shared-directory.ts";
-import { fileSystemOn, format, growFileSystem, repair } from "../../../host/kernel/file-systems.ts";
+import { fileSystemOn, format, growFileSystem, growUnmounted, repair } from "../../../host/kernel/file-systems.ts";
 import { beginsFileSystem, isMountedAt } from "../../../host/kernel/mount-table.ts";
 import { bindMount, mountDevice, mountMemory, unmountUnder } from "../../../host/kernel/mounts.ts";
 import type { Mounter } from "../../volumes/framework/mounter.ts";
@@ -31,6 +31,7 @@ export function linuxMounter(clock: Clock): Mounter {
     format,
     repair,
     growFileSystem,
+    growUnmounted,
     mountTmpfs: mountMemory,
     unmount: unmountUnder,
     changeGroup: giveToGroup,

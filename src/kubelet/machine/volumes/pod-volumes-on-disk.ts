@@ -6,6 +6,7 @@
  * Not here: the volume kinds (kubelet/volumes), and which Pods exist. The caller registers a Pod with the references before mounting it.
  */
 import type { Container, EphemeralContainer, Pod, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
+import { volumeClaimName } from "../../../api/core/v1/pod/references.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import { anySignal, NOT_NEEDED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
@@ -13,23 +14,27 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { Logger } from "../../../base/logger.ts";
 import { makeDirectories, namesIn, realPathOf, removeTree } from "../../../host/files/shared-directory.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
-import { ContainerConfigError, MountError } from "../../contracts/pod-machine.ts";
+import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import type { MountedVolume, PodVolumes } from "../../contracts/pod-volumes.ts";
 import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
 import { usedVolumes } from "../../pod/used-volumes.ts";
-import { all } from "../../volumes/all.ts";
-import { ClaimError, NodeAffinityError } from "../../volumes/framework/claimed-volume.ts";
+import { mayHaveGrown } from "../../volumes/framework/claim-expansion.ts";
+import { ClaimError, isClaimed } from "../../volumes/framework/claimed-volume.ts";
 import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
 import { VolumeError } from "../../volumes/framework/volume-error.ts";
 import type { VolumePlugin, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
-import type { KubeletMetrics, StorageOperation, VolumeCounts } from "../../kubelet-metrics.ts";
+import type { KubeletMetrics } from "../../kubelet-metrics.ts";
+import { ClaimChecks } from "./claim-checks.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 import { linuxMounter } from "./linux-mounter.ts";
+import { failedSetUp, mountError } from "./mount-errors.ts";
 import { PodDirectories } from "./pod-directories.ts";
 import { StagedVolumes } from "./staged-volumes.ts";
 import { checkSubPath, mountSubPath } from "./sub-paths.ts";
 import { startUpdates, type Updates } from "./updates.ts";
+import { VolumeExpansion, type VolumeExpansionOptions } from "./volume-expansion.ts";
+import { countVolumes, timedOperations } from "./volume-metrics.ts";
 import { VolumeSetUp } from "./volume-set-up.ts";
 
 export interface PodVolumesOptions {
@@ -44,7 +49,9 @@ export interface PodVolumesOptions {
    * Writes `volumesInUse` to the Node's status; resolves with the names that it shows now. Absent: no controller attaches volumes to this
    * node.
    */
-  reportVolumesInUse?(signal: AbortSignal): Promise<readonly string[]>;
+  reportVolumesInUse?(): Promise<readonly string[]>;
+  /** Absent: claims are not grown. */
+  readonly claims?: Omit<VolumeExpansionOptions, "node">;
   readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -75,22 +82,31 @@ class PodVolumesOnDisk implements PodVolumes {
   readonly #listening: readonly Disposable[];
   readonly #staged: StagedVolumes;
   readonly #setUp: VolumeSetUp;
+  readonly #expansion: VolumeExpansion | undefined;
+  readonly #checks: ClaimChecks;
 
   constructor(options: PodVolumesOptions, directories: PodDirectories, staged: StagedVolumes) {
     this.#options = options;
     this.#directories = directories;
     this.#staged = staged;
+    const node = {
+      ...options,
+      nodeAllocatable: () => options.nodeAllocatable(),
+      pluginsDirectory: directories.plugins,
+      mounter: linuxMounter(options.clock),
+    };
+    this.#expansion = options.claims && new VolumeExpansion({ ...options.claims, node });
+    this.#checks = new ClaimChecks({
+      clock: options.clock,
+      isNeeded: () => this.#expandable().length > 0,
+      check: (signal) => this.#expandAll(signal),
+    });
     this.#setUp = new VolumeSetUp({
-      node: {
-        ...options,
-        nodeAllocatable: () => options.nodeAllocatable(),
-        pluginsDirectory: directories.plugins,
-        mounter: linuxMounter(options.clock),
-      },
+      node,
       directories,
       staged,
-      reportInUse: (volumeId, signal) => this.#reportInUse(volumeId, signal),
-      timed: (operation, plugin, run) => this.#timed(operation, plugin, run),
+      reportInUse: (volumeId) => this.#reportInUse(volumeId),
+      timed: timedOperations(options),
     });
     this.#updates = startUpdates({
       clock: options.clock,
@@ -99,7 +115,7 @@ class PodVolumesOnDisk implements PodVolumes {
       nameOf: (podUid) => nameOf(this.#pods.get(podUid)?.pod),
     });
     const changed = (podUid: string) => this.#pods.has(podUid) && this.#updates.want(podUid);
-    options.metrics?.countVolumes(() => this.#counts());
+    options.metrics?.countVolumes(() => countVolumes(this.#pods.values()));
     this.#listening = [options.references.listen(changed), options.tokens.listen(changed)];
   }
 
@@ -118,36 +134,6 @@ class PodVolumesOnDisk implements PodVolumes {
       if (errors.length > 0) throw mountError(errors, missing());
       return mounted.volumes;
     });
-  }
-
-  async #timed<T>(operation: StorageOperation["operation"], plugin: VolumePlugin, run: () => Promise<T>): Promise<T> {
-    const { clock, metrics } = this.#options;
-    const startedMs = clock.monotonic();
-    const ended = (isFailed: boolean): void =>
-      metrics?.storageOperation({ operation, plugin: pluginName(plugin), durationMs: clock.monotonic() - startedMs, isFailed });
-    try {
-      const result = await run();
-      ended(false);
-      return result;
-    } catch (error) {
-      ended(true);
-      throw error;
-    }
-  }
-
-  #counts(): VolumeCounts {
-    const counts = new Map<string, { desired: number; actual: number }>();
-    for (const { pod, plugins } of this.#pods.values()) {
-      for (const volume of usedVolumes(pod)) {
-        const plugin = plugins.get(volume.name) ?? pluginIfAny(volume);
-        // A volume without a plugin is an event of its Pod, and not counted.
-        if (plugin === undefined) continue;
-        const name = pluginName(plugin);
-        const count = counts.get(name) ?? { desired: 0, actual: 0 };
-        counts.set(name, { desired: count.desired + 1, actual: count.actual + (plugins.has(volume.name) ? 1 : 0) });
-      }
-    }
-    return counts;
   }
 
   volumesInUse(): readonly string[] {
@@ -178,6 +164,7 @@ class PodVolumesOnDisk implements PodVolumes {
 
   async unmount(podUid: string, { keepsFiles } = { keepsFiles: false }): Promise<void> {
     const directory = this.#directories.pod(podUid);
+    const inUse = this.#staged.attachable().length;
     this.#pods.get(podUid)?.stop.abort(NOT_NEEDED);
     this.#pods.delete(podUid);
     this.#updates.forget(podUid);
@@ -190,6 +177,8 @@ class PodVolumesOnDisk implements PodVolumes {
       await unmountUnder(directory);
       if (!keepsFiles) await removeTree(directory);
     });
+    // So that a controller may detach what is unused now.
+    if (this.#staged.attachable().length !== inUse) this.#options.reportVolumesInUse?.().catch(() => undefined); // Reported later.
   }
 
   pods(): Promise<readonly string[]> {
@@ -200,6 +189,7 @@ class PodVolumesOnDisk implements PodVolumes {
     for (const listening of this.#listening) listening[Symbol.dispose]();
     for (const { stop } of this.#pods.values()) stop.abort(NOT_NEEDED);
     this.#pods.clear();
+    await this.#checks[Symbol.asyncDispose]();
     await this.#updates[Symbol.asyncDispose]();
     await this.#turns.ended();
   }
@@ -227,16 +217,53 @@ class PodVolumesOnDisk implements PodVolumes {
       throw error instanceof ClaimError ? error : failedSetUp(volume.name, error);
     });
     try {
-      mounted.volumes.set(volume.name, await this.#setUp.setUp(placed, signal));
+      const volumeOfPod = await this.#setUp.setUp(placed, signal);
+      // A volume that cannot be grown is used as it is: the failure is an Event, and is retried.
+      await this.#expansion?.expandIfDue(placed, signal).catch((error: unknown) => this.#cannotGrow(mounted.pod, volume, error));
+      mounted.volumes.set(volume.name, volumeOfPod);
       mounted.plugins.set(volume.name, placed.plugin);
+      if (placed.podVolume.persistent !== undefined) this.#checks.want();
     } catch (error) {
       throw failedSetUp(placed.podVolume.volumeName, error);
     }
   }
 
+  /** Mounted volumes with a claim that this node may have to grow. */
+  #expandable(): readonly { readonly mounted: MountedPod; readonly volume: Volume }[] {
+    return [...this.#pods.values()].flatMap((mounted) =>
+      usedVolumes(mounted.pod)
+        .filter((volume) => isClaimed(volume) && mounted.plugins.get(volume.name)?.expand !== undefined)
+        .map((volume) => ({ mounted, volume })),
+    );
+  }
+
+  async #expandAll(signal: AbortSignal): Promise<void> {
+    const { references } = this.#options;
+    for (const { mounted, volume } of this.#expansion === undefined ? [] : this.#expandable()) {
+      const { pod, stop } = mounted;
+      const either = anySignal(signal, stop.signal) ?? signal;
+      try {
+        const name = volumeClaimName(pod.metadata.name, volume) ?? "";
+        const claim = await references.persistentVolumeClaim(pod.metadata.namespace ?? "", name, either);
+        if (claim === undefined || !mayHaveGrown(claim)) continue;
+        await this.#turns.run(uidOf(pod), async () => {
+          // Unmounted by now.
+          if (stop.signal.aborted) return;
+          await this.#expansion?.expandIfDue(await this.#setUp.place(pod, volume, either), either);
+        });
+      } catch (error) {
+        if (!either.aborted) this.#cannotGrow(pod, volume, error);
+      }
+    }
+  }
+
+  #cannotGrow(pod: Pod, volume: Volume, error: unknown): void {
+    this.#options.log.warn("Cannot grow a volume; retrying", { pod: nameOf(pod), volume: volume.name, error });
+  }
+
   /** A controller must not detach a volume that is shown here. */
-  async #reportInUse(volumeId: string, signal: AbortSignal): Promise<void> {
-    const shown = (await this.#options.reportVolumesInUse?.(signal)) ?? [];
+  async #reportInUse(volumeId: string): Promise<void> {
+    const shown = (await this.#options.reportVolumesInUse?.()) ?? [];
     if (shown.includes(volumeId)) return;
     throw new VolumeError("Volume has not been added to the list of VolumesInUse in the node's volume status");
   }
@@ -257,39 +284,10 @@ class PodVolumesOnDisk implements PodVolumes {
   }
 }
 
-function failedSetUp(name: string, error: unknown): MountError {
-  const step = error instanceof NodeAffinityError ? "NodeAffinity check" : "SetUp";
-  const why = error instanceof Error ? error.message : String(error);
-  return new MountError(`MountVolume.${step} failed for volume "${name}" : ${why}`, { cause: error });
-}
-
-/** As upstream, volumes whose claims cannot be used are reported together; of other errors the first one is. */
-function mountError(errors: readonly unknown[], unmounted: readonly Volume[]): unknown {
-  const ofClaims = errors.filter((error) => error instanceof ClaimError);
-  const [first] = errors;
-  if (ofClaims.length === 0) return first;
-  const names = unmounted.map(({ name }) => name).toSorted();
-  const unprocessed = unmounted.filter(({ persistentVolumeClaim, ephemeral }) => (persistentVolumeClaim ?? ephemeral) !== undefined);
-  const lists = `unmounted volumes=[${names.join(" ")}], unattached volumes=[], failed to process volumes=[${unprocessed.map(({ name }) => name).join(" ")}]`;
-  return new MountError(`Unable to attach or mount volumes: ${lists}: ${ofClaims.map(({ message }) => message).join("; ")}`, {
-    cause: first,
-  });
-}
-
-/** Of a volume that is not mounted. */
-function pluginIfAny(volume: Volume): VolumePlugin | undefined {
-  return all.find(({ source }) => source !== undefined && Object.hasOwn(volume, source));
-}
-
 function uidOf({ metadata }: Pod): string {
   return metadata.uid ?? "";
 }
 
 function nameOf(pod: Pod | undefined): string {
   return `${pod?.metadata.namespace ?? ""}/${pod?.metadata.name ?? ""}`;
-}
-
-/** "kubernetes.io/configmap" of the directory "kubernetes.io~configmap". */
-function pluginName({ directory }: Pick<VolumePlugin, "directory">): string {
-  return directory.replace("~", "/");
 }

@@ -104,7 +104,7 @@ interface Staging {
   readonly node: VolumeNode;
 }
 
-/** Undefined: there is none. Throws if it is not one. */
+/** Undefined if none exists. Throws if it is not one. */
 function readRecord(text: string): StagingRecord | undefined {
   if (text === "") return undefined;
   const { volumeId, isAttachable, isBlockDevice, directory } = JSON.parse(text) as Partial<StagingRecord>;

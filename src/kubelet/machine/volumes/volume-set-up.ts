@@ -6,22 +6,21 @@ import type { Pod, Volume } from "../../../api/generated/core/v1.ts";
 import { joinPath } from "../../../host/files/files.ts";
 import { namesIn } from "../../../host/files/shared-directory.ts";
 import type { MountedVolume } from "../../contracts/pod-volumes.ts";
-import type { StorageOperation } from "../../kubelet-metrics.ts";
 import { all } from "../../volumes/all.ts";
 import { checkNodeAffinity, claimedVolume, isBlockVolume } from "../../volumes/framework/claimed-volume.ts";
 import { findPersistentPlugin, findPlugin } from "../../volumes/framework/find-plugin.ts";
 import type { PodVolume, VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
 import type { PodDirectories } from "./pod-directories.ts";
 import type { StagedVolumes } from "./staged-volumes.ts";
+import type { TimedOperation } from "./volume-metrics.ts";
 
 export interface VolumeSetUpOptions {
   readonly node: VolumeNode;
   readonly directories: PodDirectories;
   readonly staged: StagedVolumes;
   /** Resolves when the Node's status shows the volume as in use; rejects if that is not possible now. */
-  readonly reportInUse: (volumeId: string, signal: AbortSignal) => Promise<void>;
-  /** Measures an operation. */
-  readonly timed: <T>(operation: StorageOperation["operation"], plugin: VolumePlugin, run: () => Promise<T>) => Promise<T>;
+  readonly reportInUse: (volumeId: string) => Promise<void>;
+  readonly timed: TimedOperation;
 }
 
 /** A volume of a Pod with its plugin. */
@@ -95,6 +94,6 @@ export class VolumeSetUp {
     if ((await plugin.staging?.isAttachable?.(podVolume, node, signal)) !== true) return;
     const volumeId = plugin.staging?.volumeId(podVolume) ?? "";
     await staged.use(podVolume, volumeId);
-    await reportInUse(volumeId, signal);
+    await reportInUse(volumeId);
   }
 }

@@ -1,10 +1,8 @@
 /** emptyDir: created once, on disk or on a tmpfs; from then on its contents belong to the Pod, across restarts of the kubelet. */
 import type { Volume } from "../../../api/generated/core/v1.ts";
-import { ensureDirectory, ensureTmpfs, PARENT_MODE, setPodGroup } from "../framework/volume-directory.ts";
+import { ensureDirectory, ensureTmpfs, isReady, markReady, setPodGroup } from "../framework/volume-directory.ts";
 import { VolumeError } from "../framework/volume-error.ts";
-import type { VolumeLocation, VolumePlugin } from "../framework/volume-plugin.ts";
-
-const READY_FILE_MODE = 0o640;
+import type { VolumePlugin } from "../framework/volume-plugin.ts";
 
 export const emptyDir: VolumePlugin<void> = {
   source: "emptyDir",
@@ -21,15 +19,14 @@ export const emptyDir: VolumePlugin<void> = {
     else if (medium.startsWith("HugePages")) throw new VolumeError(`storage medium "${medium}" is not supported by this version`);
     else throw new VolumeError(`unknown storage medium "${medium}"`);
     await setPodGroup(path, pod, { isReadOnly: false, mounter });
-    await mounter.makeDirectories(location.stateDirectory, PARENT_MODE);
-    await mounter.touchFile(readyFile(location), READY_FILE_MODE);
+    await markReady(location, mounter);
     return mountedAt(path, medium);
   },
 
   unmount: ({ path }, { mounter }) => mounter.unmount(path),
 
   async reconstruct({ volume, path, ...location }, { mounter }) {
-    if ((await mounter.fileKind(readyFile(location))) !== "file") return undefined;
+    if (!(await isReady(location, mounter))) return undefined;
     if ((await mounter.fileKind(path)) !== "directory") return undefined;
     const medium = mediumOf(volume);
     // After a reboot the directory is still there, but the tmpfs is not.
@@ -40,11 +37,6 @@ export const emptyDir: VolumePlugin<void> = {
 
 function mediumOf({ emptyDir: source }: Volume): string {
   return source?.medium ?? "";
-}
-
-/** Exists once the volume is set up, as upstream's: an interrupted `mount` is repeated. */
-function readyFile({ stateDirectory }: Pick<VolumeLocation, "stateDirectory">): string {
-  return `${stateDirectory}/ready`;
 }
 
 function mountedAt(path: string, medium: string) {

@@ -52,6 +52,10 @@ export async function claimedVolume(
   return { claim, volume: found };
 }
 
+export function isClaimed({ persistentVolumeClaim, ephemeral }: Volume): boolean {
+  return (persistentVolumeClaim ?? ephemeral) !== undefined;
+}
+
 /** Whether containers get the volume as a block device. */
 export function isBlockVolume({ spec }: PersistentVolume): boolean {
   return spec?.volumeMode === "Block";

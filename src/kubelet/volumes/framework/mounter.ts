@@ -50,6 +50,8 @@ export interface Mounter {
   format(device: string, fileSystem: string): Promise<void>;
   /** Corrects what is safe to correct on an unmounted file system. Rejects if errors remain. */
   repair(device: string): Promise<void>;
+  /** Grows an unmounted file system to the size of its device, if its type can be grown so; otherwise does nothing. */
+  growUnmounted(device: string): Promise<void>;
   /** Grows a mounted file system to the size of its device; does nothing if it is that large already. */
   growFileSystem(device: string, path: string): Promise<void>;
   /** Mounts an empty tmpfs. Rejects if this process is not allowed to mount. */

@@ -3,7 +3,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import { modeForGroup } from "./file-rights.ts";
 import { memoryBytes } from "./memory-size.ts";
 import type { Mounter } from "./mounter.ts";
-import type { VolumeNode } from "./volume-plugin.ts";
+import type { VolumeLocation, VolumeNode } from "./volume-plugin.ts";
 
 /** Mode of the directories above volumes: containers reach a volume by its mount, and no other user needs access. */
 export const PARENT_MODE = 0o750;
@@ -30,13 +30,37 @@ export async function ensureTmpfs(path: string, { pod, node, sizeLimit }: TmpfsO
   await node.mounter.mountTmpfs(path, sizeBytes === undefined ? {} : { sizeBytes });
 }
 
-/** Gives the volume to the Pod's `fsGroup`, if it has one. */
-export async function setPodGroup(
-  path: string,
-  { spec }: Pod,
-  { isReadOnly, mounter }: { readonly isReadOnly: boolean; readonly mounter: Mounter },
-): Promise<void> {
-  const groupId = spec?.securityContext?.fsGroup;
-  if (groupId === undefined) return;
-  await mounter.changeGroup(path, groupId, (mode, { isDirectory }) => modeForGroup(mode, { isDirectory, isReadOnly }));
+export interface GroupOptions {
+  readonly isReadOnly: boolean;
+  readonly mounter: Mounter;
+  /** Whether `fsGroupChangePolicy` applies: it does to volumes that outlive the Pod, and not to ephemeral ones. */
+  readonly usesChangePolicy?: boolean;
 }
+
+/** Gives the volume to the Pod's `fsGroup`, if it has one. */
+export async function setPodGroup(path: string, { spec }: Pod, options: GroupOptions): Promise<void> {
+  const { isReadOnly, mounter, usesChangePolicy = false } = options;
+  const { fsGroup: groupId, fsGroupChangePolicy } = spec?.securityContext ?? {};
+  if (groupId === undefined) return;
+  const modeFor = (mode: number, { isDirectory }: { readonly isDirectory: boolean }) => modeForGroup(mode, { isDirectory, isReadOnly });
+  if (usesChangePolicy && fsGroupChangePolicy === "OnRootMismatch") {
+    // The root is changed last, so all below has the group, too.
+    const rights = await mounter.rightsOf(path);
+    if (rights?.groupId === groupId && modeFor(rights.mode, { isDirectory: true }) === rights.mode) return;
+  }
+  await mounter.changeGroup(path, groupId, modeFor);
+}
+
+const READY_FILE_MODE = 0o640;
+
+/** Records that a volume is set up, as upstream does it for emptyDir: an interrupted `mount` is repeated. */
+export async function markReady({ stateDirectory }: StateLocation, mounter: Mounter): Promise<void> {
+  await mounter.makeDirectories(stateDirectory, PARENT_MODE);
+  await mounter.touchFile(`${stateDirectory}/ready`, READY_FILE_MODE);
+}
+
+export async function isReady({ stateDirectory }: StateLocation, mounter: Mounter): Promise<boolean> {
+  return (await mounter.fileKind(`${stateDirectory}/ready`)) === "file";
+}
+
+type StateLocation = Pick<VolumeLocation, "stateDirectory">;

@@ -128,6 +128,12 @@ export class MemoryMounter implements Mounter {
     this.#device(device).repairs++;
   }
 
+  async growUnmounted(device: string): Promise<void> {
+    this.#change();
+    const found = this.#device(device);
+    if (found.fileSystem === "ext4") found.usedBytes = found.sizeBytes;
+  }
+
   async growFileSystem(device: string, path: string): Promise<void> {
     this.#change();
     if (!this.#mounts.has(path)) throw new Error(`${path} is not mounted`);

@@ -1,0 +1,331 @@
+import assert from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { mkdir, readdir, readFile, realpath, stat, statfs, truncate, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { Node, PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
+import { createLogger } from "../../../base/logger.ts";
+import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
+import { attachLoopDevice, detachLoopDevice, resizeLoopDevice } from "../../../host/kernel/loop-devices.ts";
+import { mountsUnder } from "../../../host/kernel/mount-table.ts";
+import { unmountUnder } from "../../../host/kernel/mounts.ts";
+import { realClock } from "../../../host/real-clock.ts";
+import { needs } from "../../../testing/needs.ts";
+import type { PodVolumes } from "../../contracts/pod-volumes.ts";
+import { startPodVolumes } from "./pod-volumes-on-disk.ts";
+
+const ANY = new AbortController().signal;
+/** Enough for an ext4 with its journal. */
+const DEVICE_BYTES = 16 * 2 ** 20;
+
+interface Case extends AsyncDisposable {
+  /** Of the kubelet. */
+  readonly root: string;
+  /** Of what the test's volumes hold. */
+  readonly disk: string;
+  /** "reason message" of Events. */
+  readonly events: string[];
+  readonly claims: Map<string, PersistentVolumeClaim>;
+  readonly labels: { ofNode: Readonly<Record<string, string>> };
+  volumes: PodVolumes;
+  /** Makes a bound pair: claim "c-<name>" and PersistentVolume "<name>". */
+  bind(name: string, spec: PersistentVolumeSpec, status?: PersistentVolumeClaim["status"]): void;
+  /** Simulates a kill: a new instance on the same disk. */
+  restart(): Promise<void>;
+}
+
+async function startCase(): Promise<Case> {
+  const directory = await makeTemporaryDirectory("k8ts-persistent-");
+  const base = await realpath(directory.path);
+  const [root, disk] = [join(base, "kubelet"), join(base, "disk")];
+  await mkdir(disk);
+  const claims = new Map<string, PersistentVolumeClaim>();
+  const volumes = new Map<string, PersistentVolume>();
+  const events: string[] = [];
+  const labels: Case["labels"] = { ofNode: {} };
+  const start = () =>
+    startPodVolumes({
+      rootDirectory: root,
+      nodeName: "n1",
+      references: {
+        listen: () => ({ [Symbol.dispose]: () => {} }),
+        configMap: async () => undefined,
+        secret: async () => undefined,
+        persistentVolumeClaim: async (_namespace, name) => claims.get(name),
+        persistentVolume: async (name) => volumes.get(name),
+        csiDriver: async () => undefined,
+        volumeAttachment: async () => undefined,
+        node: async (name): Promise<Node> => ({ apiVersion: "v1", kind: "Node", metadata: { name, labels: labels.ofNode } }),
+      },
+      tokens: { token: async () => "", forget: () => {}, listen: () => ({ [Symbol.dispose]: () => {} }) },
+      claims: {
+        async writeStatus(claim) {
+          claims.set(claim.metadata.name, claim);
+          return claim;
+        },
+        record: (_about, { reason, message }) => void events.push(`${reason} ${message}`),
+      },
+      nodeAllocatable: () => ({ memory: "64Mi" }),
+      clock: realClock,
+      log: createLogger({ clock: realClock, level: "error", sink: () => {} }),
+    });
+  const running: Case = {
+    ...{ root, disk, events, claims, labels },
+    volumes: await start(),
+    bind(name, spec, status = {}) {
+      const metadata = { name: `c-${name}`, namespace: "ns", uid: name };
+      claims.set(metadata.name, {
+        apiVersion: "v1",
+        kind: "PersistentVolumeClaim",
+        metadata,
+        spec: { volumeName: name },
+        status: { phase: "Bound", ...status },
+      });
+      volumes.set(name, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name }, spec: { claimRef: { uid: name }, ...spec } });
+    },
+    async restart() {
+      await running.volumes[Symbol.asyncDispose]();
+      running.volumes = await start();
+    },
+    async [Symbol.asyncDispose]() {
+      await running.volumes[Symbol.asyncDispose]();
+      await unmountUnder(base);
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+  return running;
+}
+
+/** Uses the claim of each named volume. */
+function aPod(
+  uid: string,
+  names: readonly string[],
+  more: Partial<PodSpec> & { readonly isBlock?: true; readonly readOnly?: true } = {},
+): Pod {
+  const { isBlock, readOnly, ...spec } = more;
+  const mounts = names.map((name) => ({ name, mountPath: `/${name}` }));
+  const devices = names.map((name) => ({ name, devicePath: `/dev/${name}` }));
+  return buildPod({
+    metadata: { namespace: "ns", uid, name: uid },
+    spec: {
+      containers: [{ name: "c", image: "i", ...(isBlock === true ? { volumeDevices: devices } : { volumeMounts: mounts }) }],
+      volumes: names.map((name) => ({
+        name,
+        persistentVolumeClaim: { claimName: `c-${name}`, ...(readOnly === undefined ? {} : { readOnly }) },
+      })),
+      ...spec,
+    },
+  });
+}
+
+async function pathOf({ volumes }: Case, pod: Pod, name: string): Promise<string> {
+  return (await volumes.mount(pod, ANY)).get(name)?.path ?? "";
+}
+
+async function mountPaths(directory: string): Promise<readonly string[]> {
+  return (await mountsUnder(directory)).map(({ path }) => path);
+}
+
+/** A loop device on a sparse file, until it is disposed. */
+async function aDevice(disk: string): Promise<AsyncDisposable & { readonly path: string; grow(bytes: number): Promise<void> }> {
+  const file = join(disk, "image");
+  await writeFile(file, "");
+  await truncate(file, DEVICE_BYTES);
+  const path = await attachLoopDevice(file);
+  return {
+    path,
+    async grow(bytes) {
+      await truncate(file, bytes);
+      await resizeLoopDevice(path);
+    },
+    [Symbol.asyncDispose]: () => detachLoopDevice(path),
+  };
+}
+
+async function fileSystemBytes(path: string): Promise<number> {
+  const { blocks, bsize } = await statfs(path);
+  return blocks * bsize;
+}
+
+test(
+  "claims are directories of the node: hostPath as it is, local as a bind mount that a restart finds",
+  { ...needs("tmpfs") },
+  async () => {
+    await using all = await startCase();
+    const data = join(all.disk, "data");
+    await mkdir(data);
+    all.bind("host", { hostPath: { path: data } });
+    all.bind("here", { local: { path: data } });
+    const pod = aPod("u", ["host", "here"]);
+
+    assert.equal(await pathOf(all, pod, "host"), data);
+    const path = await pathOf(all, pod, "here");
+    assert.equal(path, join(all.root, "pods/u/volumes/kubernetes.io~local-volume/here"));
+    await writeFile(join(path, "row"), "1");
+    await all.restart();
+    assert.equal(await pathOf(all, pod, "here"), path);
+    assert.deepEqual(await mountPaths(all.root), [path]);
+    await all.volumes.unmount("u");
+
+    assert.deepEqual([await mountPaths(all.root), await all.volumes.pods(), await readFile(join(data, "row"), "utf8")], [[], [], "1"]);
+  },
+);
+
+test("the data of a claim survives an unmount that keeps files, one without, and one in a new process", { ...needs("tmpfs") }, async () => {
+  await using all = await startCase();
+  const data = join(all.disk, "data");
+  await mkdir(join(data, "sub"), { recursive: true });
+  await writeFile(join(data, "sub/row"), "1");
+  all.bind("here", { local: { path: data } });
+  const pod = aPod("u", ["here"]);
+  const container = { name: "c", image: "i", volumeMounts: [{ name: "here", mountPath: "/here", subPath: "sub" }] };
+
+  for (const keepsFiles of [true, false, false]) {
+    await all.volumes.mount(pod, ANY);
+    const sub = await all.volumes.subPath(pod, container, container.volumeMounts[0] as never, "sub");
+    assert.equal(await readFile(join(sub, "row"), "utf8"), "1");
+    await all.restart();
+    await all.volumes.unmount("u", { keepsFiles });
+    assert.equal(await readFile(join(data, "sub/row"), "utf8"), "1");
+  }
+  assert.deepEqual(await mountPaths(all.root), []);
+});
+
+test("readOnly, mountOptions and fsGroup apply to the Pod's mount", { ...needs("tmpfs") }, async () => {
+  await using all = await startCase();
+  const data = join(all.disk, "data");
+  await mkdir(data);
+  all.bind("here", { local: { path: data }, mountOptions: ["noexec"] });
+
+  const readOnly = await pathOf(all, aPod("r", ["here"], { readOnly: true }), "here");
+  const writable = await pathOf(all, aPod("w", ["here"], { securityContext: { fsGroup: 4_711 } }), "here");
+
+  await assert.rejects(writeFile(join(readOnly, "x"), ""), { code: "EROFS" });
+  const { gid, mode } = await stat(data);
+  assert.deepEqual([gid, (mode & 0o7777).toString(8)], [4_711, "2775"]);
+  await writeFile(join(writable, "run"), "#!/bin/sh\n", { mode: 0o755 });
+  assert.throws(() => execFileSync(join(writable, "run"), { stdio: "ignore" }), { code: "EACCES" });
+});
+
+test("claims that cannot be used are reported together with upstream's message", async () => {
+  await using all = await startCase();
+  all.bind("far", {
+    local: { path: all.disk },
+    nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [{ key: "zone", operator: "In", values: ["a"] }] }] } },
+  });
+  all.bind("lost", { local: { path: all.disk } }, { phase: "Lost" });
+
+  await assert.rejects(all.volumes.mount(aPod("u", ["none", "lost"]), ANY), {
+    name: "MountError",
+    message:
+      "Unable to attach or mount volumes: unmounted volumes=[lost none], unattached volumes=[], failed to process volumes=[none lost]: " +
+      'error processing PVC ns/c-none: failed to fetch PVC from API server: persistentvolumeclaims "c-none" not found; ' +
+      "error processing PVC ns/c-lost: PVC is not bound",
+  });
+  await assert.rejects(all.volumes.mount(aPod("v", ["far"]), ANY), {
+    message: 'MountVolume.NodeAffinity check failed for volume "far" : no matching NodeSelectorTerms',
+  });
+  all.labels.ofNode = { zone: "a" };
+  await all.volumes.mount(aPod("v", ["far"]), ANY);
+});
+
+test(
+  "a device is formatted, mounted once for two Pods, kept over a restart, and unmounted after the last Pod with its data",
+  { ...needs("tmpfs", "loop") },
+  async () => {
+    await using all = await startCase();
+    await using device = await aDevice(all.disk);
+    all.bind("disk", { local: { path: device.path, fsType: "ext4" } });
+    const staged = join(all.root, "plugins/kubernetes.io/local-volume/mounts/disk");
+
+    const first = await pathOf(all, aPod("a", ["disk"]), "disk");
+    await writeFile(join(first, "row"), "1");
+    const second = await pathOf(all, aPod("b", ["disk"]), "disk");
+    assert.equal(await readFile(join(second, "row"), "utf8"), "1");
+    assert.deepEqual(await mountPaths(all.root), [staged, first, second]);
+    await all.restart();
+    await all.volumes.unmount("a");
+    assert.deepEqual(await mountPaths(all.root), [staged, second]);
+    await all.restart();
+    await all.volumes.unmount("b");
+    assert.deepEqual([await mountPaths(all.root), await readdir(join(staged, ".."))], [[], []]);
+
+    assert.equal(await readFile(join(await pathOf(all, aPod("c", ["disk"]), "disk"), "row"), "utf8"), "1");
+    await all.volumes.unmount("c");
+    assert.deepEqual(await mountPaths(all.root), []);
+  },
+);
+
+const SMALL = { capacity: { storage: "16Mi" } };
+const GROWN = { phase: "Bound", capacity: { storage: "64Mi" } };
+const RESIZED = 'FileSystemResizeSuccessful MountVolume.NodeExpandVolume succeeded for volume "disk" n1';
+
+/** Enlarges the volume "disk" as a provisioner does. */
+async function enlarge(all: Case, device: Awaited<ReturnType<typeof aDevice>>): Promise<void> {
+  await device.grow(4 * DEVICE_BYTES);
+  const conditions = [{ type: "FileSystemResizePending", status: "True" as const }];
+  all.bind("disk", { local: { path: device.path }, capacity: { storage: "64Mi" } }, { ...SMALL, conditions });
+}
+
+test("a claim that was enlarged while no Pod used it is grown with the next one", { ...needs("tmpfs", "loop") }, async () => {
+  await using all = await startCase();
+  await using device = await aDevice(all.disk);
+  all.bind("disk", { local: { path: device.path }, ...SMALL }, SMALL);
+  const before = await fileSystemBytes(await pathOf(all, aPod("a", ["disk"]), "disk"));
+  await all.volumes.unmount("a");
+  await enlarge(all, device);
+
+  const after = await fileSystemBytes(await pathOf(all, aPod("b", ["disk"]), "disk"));
+
+  assert.equal(after > 2 * before, true);
+  assert.deepEqual([all.claims.get("c-disk")?.status, all.events], [GROWN, [RESIZED, RESIZED]]);
+  await all.volumes.unmount("b");
+});
+
+test("a claim that is enlarged while a Pod uses it is grown, or an Event says why not", { ...needs("tmpfs", "loop") }, async () => {
+  await using all = await startCase();
+  await using device = await aDevice(all.disk);
+  all.bind("disk", { local: { path: device.path }, ...SMALL }, SMALL);
+  const path = await pathOf(all, aPod("a", ["disk"]), "disk");
+  const before = await fileSystemBytes(path);
+  await enlarge(all, device);
+
+  await all.volumes.mount(aPod("b", ["disk"]), ANY);
+
+  // The kernel demands CAP_SYS_RESOURCE for this, which the machine of the test may lack.
+  if (all.events.includes(RESIZED)) {
+    assert.equal((await fileSystemBytes(path)) > 2 * before, true);
+    assert.deepEqual(all.claims.get("c-disk")?.status, GROWN);
+  } else {
+    assert.match(all.events.join(), /^VolumeResizeFailed NodeExpandVolume.NodeExpandVolume failed for volume "disk" : .*resize2fs/);
+    assert.equal(all.claims.get("c-disk")?.status?.conditions?.length, 1);
+  }
+  for (const uid of ["a", "b"]) await all.volumes.unmount(uid);
+});
+
+test("volumeMode Block is a link to the device, which a restart finds and nothing formats", { ...needs("tmpfs", "loop") }, async () => {
+  await using all = await startCase();
+  await using device = await aDevice(all.disk);
+  all.bind("raw", { local: { path: device.path }, volumeMode: "Block" });
+  const pod = aPod("u", ["raw"], { isBlock: true });
+
+  const mounted = (await all.volumes.mount(pod, ANY)).get("raw");
+  await all.restart();
+  assert.deepEqual((await all.volumes.mount(pod, ANY)).get("raw"), mounted);
+
+  assert.deepEqual(mounted, {
+    path: join(all.root, "pods/u/volumeDevices/kubernetes.io~local-volume/raw"),
+    isReadOnly: false,
+    isExternal: false,
+    isEphemeral: false,
+    isBlockDevice: true,
+  });
+  assert.equal((await stat(mounted?.path ?? "")).isBlockDevice(), true);
+  assert.equal(
+    (await readFile(join(all.disk, "image"))).every((byte) => byte === 0),
+    true,
+  );
+  await all.volumes.unmount("u");
+  assert.deepEqual([await all.volumes.pods(), await mountPaths(all.root)], [[], []]);
+});

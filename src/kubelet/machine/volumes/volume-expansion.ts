@@ -1,0 +1,72 @@
+/**
+ * Grows volumes on this node after their claims were enlarged, and reports it in the claim's status and in Events, with upstream's messages.
+ * Not here: when it is checked (claim-checks.ts), and growing in the backend (a controller, a provisioner).
+ */
+import type { PersistentVolumeClaim, PersistentVolumeClaimStatus } from "../../../api/generated/core/v1.ts";
+import { persistentVolumeClaims } from "../../../api/core/v1/persistent-volume-claim.ts";
+import { causedBy } from "../../../api/machinery/cause.ts";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { Client } from "../../../client/client.ts";
+import type { RecordedEvent } from "../../../client/events/event-recorder.ts";
+import { expandedStatus, expansionDue, inProgressStatus } from "../../volumes/framework/claim-expansion.ts";
+import { isReadOnlyClaim } from "../../volumes/framework/claimed-volume.ts";
+import type { VolumeNode } from "../../volumes/framework/volume-plugin.ts";
+import type { PlacedVolume } from "./volume-set-up.ts";
+
+export interface VolumeExpansionOptions {
+  readonly node: VolumeNode;
+  /** Writes the status of a claim; `claimStatusWriter` is the implementation. */
+  writeStatus(claim: PersistentVolumeClaim, reason: string): Promise<PersistentVolumeClaim>;
+  record(about: KubeObject, event: RecordedEvent): void;
+}
+
+export class VolumeExpansion {
+  readonly #options: VolumeExpansionOptions;
+
+  constructor(options: VolumeExpansionOptions) {
+    this.#options = options;
+  }
+
+  /** Grows a mounted volume if it is due. Rejects if that failed; the caller retries. */
+  async expandIfDue({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<void> {
+    const { node } = this.#options;
+    const { persistent, volumeName, pod, volume } = podVolume;
+    const size = persistent === undefined ? undefined : expansionDue(persistent);
+    if (plugin.expand === undefined || persistent === undefined || size === undefined) return;
+    const about = [pod, persistent.claim];
+    if (isReadOnlyClaim(volume)) {
+      const message = `MountVolume.NodeExpandVolume failed for volume "${volumeName}" requested read-only file system`;
+      return this.#record(about, { type: "Warning", reason: "FileSystemResizeFailed", message });
+    }
+    let { claim } = persistent;
+    // A controller that reports phases may act on the claim until it knows that the node has begun.
+    if (claim.status?.allocatedResourceStatuses?.["storage"] === "NodeResizePending")
+      claim = await this.#write(claim, inProgressStatus(claim), "Resizing");
+    try {
+      await plugin.expand(podVolume, await plugin.resolve(podVolume, node, signal), node);
+    } catch (error) {
+      const why = error instanceof Error ? error.message : String(error);
+      const message = `NodeExpandVolume.NodeExpandVolume failed for volume "${volumeName}" : ${why}`;
+      this.#record([pod], { type: "Warning", reason: "VolumeResizeFailed", message });
+      throw error;
+    }
+    const message = `MountVolume.NodeExpandVolume succeeded for volume "${volumeName}" ${node.nodeName}`;
+    this.#record(about, { type: "Normal", reason: "FileSystemResizeSuccessful", message });
+    await this.#write(claim, expandedStatus(claim, size), "Resized");
+  }
+
+  #record(about: readonly KubeObject[], event: RecordedEvent): void {
+    for (const object of about) this.#options.record(object, event);
+  }
+
+  #write(claim: PersistentVolumeClaim, status: PersistentVolumeClaimStatus, reason: string): Promise<PersistentVolumeClaim> {
+    return this.#options.writeStatus({ ...claim, status }, reason);
+  }
+}
+
+export function claimStatusWriter(client: Client): VolumeExpansionOptions["writeStatus"] {
+  return (claim, reason) => {
+    const cause = causedBy({ controller: "kubelet", reason, kind: persistentVolumeClaims, object: claim });
+    return client.with({ cause }).updateStatus(persistentVolumeClaims, claim);
+  };
+}

@@ -1,0 +1,61 @@
+/** Metrics of volumes: how long operations take, and how many volumes each plugin has. */
+import type { Pod, Volume } from "../../../api/generated/core/v1.ts";
+import type { Clock } from "../../../base/clock.ts";
+import type { KubeletMetrics, StorageOperation, VolumeCounts } from "../../kubelet-metrics.ts";
+import { usedVolumes } from "../../pod/used-volumes.ts";
+import { all } from "../../volumes/all.ts";
+import type { VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
+
+export interface VolumeMetricsOptions {
+  readonly clock: Clock;
+  readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes">;
+}
+
+export type TimedOperation = <T>(operation: StorageOperation["operation"], plugin: VolumePlugin, run: () => Promise<T>) => Promise<T>;
+
+export function timedOperations({ clock, metrics }: VolumeMetricsOptions): TimedOperation {
+  return async (operation, plugin, run) => {
+    const startedMs = clock.monotonic();
+    const ended = (isFailed: boolean): void =>
+      metrics?.storageOperation({ operation, plugin: pluginName(plugin), durationMs: clock.monotonic() - startedMs, isFailed });
+    try {
+      const result = await run();
+      ended(false);
+      return result;
+    } catch (error) {
+      ended(true);
+      throw error;
+    }
+  };
+}
+
+/** The plugins of the mounted volumes of a Pod, by name of the volume. */
+export interface CountedPod {
+  readonly pod: Pod;
+  readonly plugins: ReadonlyMap<string, VolumePlugin>;
+}
+
+export function countVolumes(pods: Iterable<CountedPod>): VolumeCounts {
+  const counts = new Map<string, { desired: number; actual: number }>();
+  for (const { pod, plugins } of pods) {
+    for (const volume of usedVolumes(pod)) {
+      const plugin = plugins.get(volume.name) ?? pluginIfAny(volume);
+      // A volume without a plugin is an event of its Pod, and not counted.
+      if (plugin === undefined) continue;
+      const name = pluginName(plugin);
+      const count = counts.get(name) ?? { desired: 0, actual: 0 };
+      counts.set(name, { desired: count.desired + 1, actual: count.actual + (plugins.has(volume.name) ? 1 : 0) });
+    }
+  }
+  return counts;
+}
+
+/** Of a volume that is not mounted. */
+function pluginIfAny(volume: Volume): VolumePlugin | undefined {
+  return all.find(({ source }) => source !== undefined && Object.hasOwn(volume, source));
+}
+
+/** "kubernetes.io/configmap" of the directory "kubernetes.io~configmap". */
+function pluginName({ directory }: Pick<VolumePlugin, "directory">): string {
+  return directory.replace("~", "/");
+}
