@@ -183,6 +183,7 @@ function partsOf(options: ApiServerOptions) {
     storeMetrics.family(endpoints),
     ...admissionMetrics.families(),
     ...aggregation.metricFamilies(),
+    ...customResources.metricFamilies(),
     ...moreMetrics(),
   ];
   const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
@@ -273,7 +274,10 @@ function contextOf(
     endpoints,
     schemas,
     objects,
-    admission: new AdmissionChain(chosenPlugins(config.admission).map((make) => make(admissionContext))),
+    admission: new AdmissionChain(
+      chosenPlugins(config.admission).map((make) => make(admissionContext)),
+      { metrics, clock },
+    ),
     aggregation,
     identity,
     authenticator,

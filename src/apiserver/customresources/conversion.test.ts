@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { WebhookTransport } from "../framework/webhook-caller.ts";
@@ -123,6 +123,18 @@ test("a conversion webhook converts written and read objects, a list in one call
   deepEqual(webhook.calls, [2, 1, 1]);
 });
 
+test("conversions by a webhook are counted by definition and versions", async () => {
+  await using started = await startedWith(converter());
+  await started.call("POST", V1, v1("a", "h:1"));
+
+  await started.call("GET", `${V2}/a`);
+
+  const { text } = await started.call("GET", "/metrics");
+  const labels = 'crd_name="crontabs.example.com",from_version="v1",to_version="v2",succeeded="true"';
+  match(text, new RegExp(`apiserver_crd_conversion_webhook_duration_seconds_count\\{${labels}\\} \\d`));
+  match(text, /apiserver_conversion_webhook_duration_seconds_count\{result="success",failure_type=""\} \d/);
+});
+
 test("a watch delivers converted objects in order, each converted once for all watches", async () => {
   const webhook = converter();
   await using started = await startedWith(webhook);
@@ -197,21 +209,24 @@ test("objects stored in an older version are converted when read, and migrated b
   deepEqual(status.body.status.storedVersions, ["v1", "v2"]);
 });
 
-const lies: readonly { readonly name: string; readonly respond: Convert; readonly message: string }[] = [
+const lies: readonly { readonly name: string; readonly respond: Convert; readonly message: string; readonly failure: string }[] = [
   {
     name: "another uid",
     respond: (review) => ({ ...converted(review), uid: "x" }),
     message: 'failed: expected response.uid="UID", got "x"',
+    failure: "malformed_response",
   },
   {
     name: "a failure",
     respond: ({ request }) => ({ uid: request.uid, result: { status: "Failure", message: "no way" } }),
     message: "failed: no way",
+    failure: "malformed_response",
   },
   {
     name: "too few objects",
     respond: (review) => ({ ...converted(review), convertedObjects: [] }),
     message: "returned 0 objects, expected 1",
+    failure: "partial_response",
   },
   {
     name: "another name",
@@ -224,16 +239,18 @@ const lies: readonly { readonly name: string; readonly respond: Convert; readonl
       })),
     }),
     message: "returned invalid object: must have the same name: a != z",
+    failure: "invalid_converted_object",
   },
   {
     name: "the old version",
     respond: (review) => ({ ...converted(review), convertedObjects: review.request.objects }),
     message: "returned invalid object: invalid groupVersion (expected example.com/v2, received example.com/v1)",
+    failure: "invalid_converted_object",
   },
 ];
 
-for (const { name, respond, message } of lies) {
-  test(`a conversion webhook that answers with ${name} fails the request`, async () => {
+for (const { name, respond, message, failure } of lies) {
+  test(`a conversion webhook that answers with ${name} fails the request and is counted`, async () => {
     await using started = await startedWith(converter(respond));
     await started.call("POST", V1, v1("a", "h:1"));
 
@@ -241,6 +258,9 @@ for (const { name, respond, message } of lies) {
 
     equal(code, 500);
     equal(body.message.replace(/uid="[^"]+"/, 'uid="UID"'), `conversion webhook for example.com/v1, Kind=CronTab ${message}`);
+    const { text } = await started.call("GET", "/metrics");
+    const labels = `result="failure",failure_type="conversion_webhook_${failure}_failure"`;
+    match(text, new RegExp(`apiserver_conversion_webhook_request_total\\{${labels}\\} \\d`));
   });
 }
 

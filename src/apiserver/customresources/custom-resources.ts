@@ -11,12 +11,14 @@ import { celRules } from "../../api/apiextensions.k8s.io/v1/rules/cel-rules.ts";
 import { ruleEvaluation } from "../../api/apiextensions.k8s.io/v1/rules/evaluate-rules.ts";
 import { isConditionTrue } from "../../api/machinery/conditions.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
+import type { MetricFamilies } from "../framework/document.ts";
 import type { KindName } from "../framework/objects.ts";
 import type { OwnRequests, Place } from "../framework/own-requests.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { newUid } from "../framework/storage/identifiers.ts";
 import { cleanUp, hasFinalizer } from "./cleanup.ts";
 import { withNextStatus, type UsedNames } from "./definition-status.ts";
+import { ConversionMetrics } from "./conversion-metrics.ts";
 import { webhookConversion } from "./webhook-conversion.ts";
 import { NamedQueue } from "./named-queue.ts";
 
@@ -46,6 +48,7 @@ export class CustomResources {
   /** One at a time, so that two definitions cannot be given the same name. */
   readonly #statuses: NamedQueue;
   readonly #cleanups: NamedQueue;
+  readonly #conversions = new ConversionMetrics();
 
   constructor(options: CustomResourcesOptions) {
     const { clock, log } = options.server;
@@ -124,14 +127,20 @@ export class CustomResources {
     else endpoints.replace(served.resource, resource, schemas);
   }
 
+  metricFamilies(): MetricFamilies {
+    return this.#conversions.families();
+  }
+
   /** A definition with one version needs none. */
   #conversionOf(definition: CustomResourceDefinition): Pick<CustomResourceOptions, "conversion"> {
     const { spec } = definition;
-    const { webhooks, random } = this.#options.server;
+    const { webhooks, clock, random } = this.#options.server;
     if (spec.versions.length === 1) return {};
     const { strategy, webhook } = spec.conversion ?? { strategy: "None" };
     if (strategy !== "Webhook" || webhook === undefined) return { conversion: renamingConversion(spec) };
-    return { conversion: webhookConversion(definition, webhook, { webhooks, newUid: () => newUid(random) }) };
+    return {
+      conversion: webhookConversion(definition, webhook, { webhooks, clock, metrics: this.#conversions, newUid: () => newUid(random) }),
+    };
   }
 
   /** A built-in resource has the same path: it stays, as upstream. */

@@ -5,10 +5,20 @@
  */
 import type { CustomResourceDefinition, WebhookConversion } from "../../api/generated/apiextensions.k8s.io/v1.ts";
 import { versionCoercer } from "../../api/apiextensions.k8s.io/v1/custom-resource/conversion.ts";
-import { apiVersionOf, isObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "../../api/machinery/object.ts";
+import {
+  apiVersionOf,
+  isObject,
+  parseApiVersion,
+  type Json,
+  type JsonObject,
+  type KubeObject,
+  type ObjectMeta,
+} from "../../api/machinery/object.ts";
 import type { Conversion } from "../../api/machinery/resource.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
 import type { WebhookCaller } from "../framework/webhook-caller.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { ConversionFailure, ConversionMetrics } from "./conversion-metrics.ts";
 
 /** Clients wait for a conversion, and give up after a minute. */
 const CONVERSION_TIMEOUT_MS = 30_000;
@@ -19,13 +29,15 @@ const REVIEW_KIND = "ConversionReview";
 
 export interface WebhookConversionOptions {
   readonly webhooks: WebhookCaller;
+  readonly metrics: ConversionMetrics;
+  readonly clock: Clock;
   newUid(): string;
 }
 
 export function webhookConversion(
-  { spec }: CustomResourceDefinition,
+  { metadata, spec }: CustomResourceDefinition,
   webhook: WebhookConversion,
-  { webhooks, newUid }: WebhookConversionOptions,
+  { webhooks, metrics, clock, newUid }: WebhookConversionOptions,
 ): Conversion {
   const coerce = versionCoercer(spec);
   return {
@@ -35,12 +47,33 @@ export function webhookConversion(
       const [first] = others;
       if (first === undefined) return objects;
       const review = { webhooks, webhook, uid: newUid(), desiredAPIVersion: apiVersion, objects: others };
-      return callWebhook(review, first).then((converted) => {
-        const next = converted.values();
-        return objects.map((object) => (object.apiVersion === apiVersion ? object : coerce(next.next().value as KubeObject)));
-      });
+      const startMs = clock.monotonic();
+      const observe = (failure?: ConversionFailure): void => {
+        const fromVersion = parseApiVersion(first.apiVersion)?.version ?? "";
+        metrics.observe({ definition: metadata.name, fromVersion, toVersion, failure, durationMs: clock.monotonic() - startMs });
+      };
+      return callWebhook(review, first).then(
+        (converted) => {
+          observe();
+          const next = converted.values();
+          return objects.map((object) => (object.apiVersion === apiVersion ? object : coerce(next.next().value as KubeObject)));
+        },
+        (error: unknown) => {
+          observe(error instanceof ConversionError ? error.failure : "conversion_webhook_call_failure");
+          throw error;
+        },
+      );
     },
   };
+}
+
+class ConversionError extends StatusError {
+  readonly failure: ConversionFailure;
+
+  constructor(failure: ConversionFailure, message: string, cause?: unknown) {
+    super("Unknown", message, cause === undefined ? {} : { cause });
+    this.failure = failure;
+  }
 }
 
 interface Review {
@@ -51,29 +84,34 @@ interface Review {
   readonly objects: readonly KubeObject[];
 }
 
-/** Rejects with a StatusError. The message names the type of the first object, as upstream. */
+/** Rejects with a ConversionError. The message names the type of the first object, as upstream. */
 async function callWebhook(review: Review, { apiVersion, kind }: KubeObject): Promise<readonly KubeObject[]> {
   const type = `${apiVersion}, Kind=${kind}`;
   const { webhooks, webhook, objects } = review;
-  const fail = (what: string, error?: unknown) =>
-    new StatusError("Unknown", `conversion webhook for ${type} ${what}`, error === undefined ? {} : { cause: error });
+  const fail = (failure: ConversionFailure, what: string, error?: unknown) =>
+    new ConversionError(failure, `conversion webhook for ${type} ${what}`, error);
   let converted: readonly Json[];
+  let failure: ConversionFailure = "conversion_webhook_call_failure";
   try {
     const version = webhook.conversionReviewVersions.find((each) => REVIEW_VERSIONS.includes(each));
     if (version === undefined) throw new Error("no supported conversion review versions");
     const { clientConfig = {} } = webhook;
     const answer = await webhooks.call({ client: clientConfig, body: bodyOf(review, version), timeoutMs: CONVERSION_TIMEOUT_MS });
+    failure = "conversion_webhook_malformed_response_failure";
     converted = convertedObjects(answer, version, review.uid);
   } catch (error) {
-    throw fail(`failed: ${messageOf(error)}`, error);
+    throw fail(failure, `failed: ${messageOf(error)}`, error);
   }
-  if (converted.length !== objects.length) throw fail(`returned ${converted.length} objects, expected ${objects.length}`);
+  if (converted.length !== objects.length) {
+    throw fail("conversion_webhook_partial_response_failure", `returned ${converted.length} objects, expected ${objects.length}`);
+  }
   const isOne = objects.length === 1;
   return objects.map((object, index) => {
     try {
       return checked(object, converted[index] ?? null, review.desiredAPIVersion);
     } catch (error) {
-      throw fail(`returned invalid ${isOne ? "object" : `converted object at index ${index}`}: ${messageOf(error)}`, error);
+      const what = `returned invalid ${isOne ? "object" : `converted object at index ${index}`}: ${messageOf(error)}`;
+      throw fail("conversion_webhook_invalid_converted_object_failure", what, error);
     }
   });
 }

@@ -12,6 +12,7 @@ import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { NO_AGGREGATION } from "../framework/apis/aggregation.ts";
 import type { AdmissionPlugin } from "../framework/admission.ts";
+import { AdmissionCounters } from "../shared/admission/admission-counters.ts";
 import { AdmissionChain } from "../write/admission-chain.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../framework/api-server-config.ts";
 import type { Authorizer } from "../framework/authorization.ts";
@@ -69,7 +70,7 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
     endpoints,
     objects,
     schemas,
-    admission: new AdmissionChain(plugins),
+    admission: new AdmissionChain(plugins, { metrics: new AdmissionCounters(), clock }),
     identity: { anonymous: false, bootstrapTokens: false, openIdIssuers: [] },
     authenticator: asUser(ADMINISTRATOR),
     authorizer: authorizer ?? new AuthorizationChain([], { objects, clock, log }),

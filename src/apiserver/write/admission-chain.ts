@@ -1,47 +1,68 @@
-/** Calls the admission plugins in their order, and combines their charges. The contract is framework/admission.ts. */
+/** Calls the admission plugins in their order, combines their charges, and measures them. The contract is framework/admission.ts. */
 import type { KubeObject } from "../../api/machinery/object.ts";
+import type { Clock } from "../../base/clock.ts";
+import type { AdmissionMetrics, ObserveDuration } from "../framework/admission/admission-metrics.ts";
 import type { Admission, AdmissionPlugin, AdmissionRequest, Charge, Reinvocation } from "../framework/admission.ts";
+
+export interface AdmissionChainOptions {
+  readonly metrics: AdmissionMetrics;
+  readonly clock: Clock;
+}
 
 export class AdmissionChain implements Admission {
   readonly #plugins: readonly AdmissionPlugin[];
-  readonly #mutating: readonly AdmissionPlugin[];
-  readonly #validating: readonly AdmissionPlugin[];
+  readonly #mutating: TimedPlugins;
+  readonly #mutatingDelete: TimedPlugins;
+  readonly #validating: TimedPlugins;
 
-  constructor(plugins: readonly AdmissionPlugin[]) {
+  constructor(plugins: readonly AdmissionPlugin[], options: AdmissionChainOptions) {
+    const timed = (type: "admit" | "validate", member: "mutate" | "mutateDelete" | "validate") =>
+      new TimedPlugins(
+        plugins.filter((plugin) => plugin[member] !== undefined),
+        { ...options, type },
+      );
     this.#plugins = plugins;
-    this.#mutating = plugins.filter((plugin) => plugin.mutate !== undefined);
-    this.#validating = plugins.filter((plugin) => plugin.validate !== undefined);
+    this.#mutating = timed("admit", "mutate");
+    this.#mutatingDelete = timed("admit", "mutateDelete");
+    this.#validating = timed("validate", "validate");
   }
 
-  async mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> {
-    const rounds = new Rounds();
-    const once = await this.#mutateOnce({ ...request, object, reinvocation: rounds });
-    if (!rounds.isRequired) return once.object;
-    rounds.isSecondRound = true;
-    return (await this.#mutateOnce(once)).object;
+  mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> {
+    return this.#mutating.step(request.operation, async () => {
+      const rounds = new Rounds();
+      const once = await this.#mutateOnce({ ...request, object, reinvocation: rounds });
+      if (!rounds.isRequired) return once.object;
+      rounds.isSecondRound = true;
+      return (await this.#mutateOnce(once)).object;
+    });
   }
 
   async #mutateOnce(request: MutatedRequest): Promise<MutatedRequest> {
     let current = request;
-    for (const plugin of this.#mutating) {
-      // Most plugins ignore most requests; then nothing is awaited.
-      const answer = plugin.mutate?.(current);
-      const changed = answer instanceof Promise ? await answer : answer;
+    const take = (changed: KubeObject | undefined): void => {
       if (changed !== undefined) current = { ...current, object: changed };
-    }
+    };
+    await this.#mutating.call(request.operation, (plugin) => {
+      const answer = plugin.mutate?.(current);
+      return answer instanceof Promise ? answer.then(take) : take(answer);
+    });
     return current;
   }
 
   /** If one plugin rejects, the charges of the others are refunded. */
   async validate(request: AdmissionRequest): Promise<Charge> {
+    const { operation } = request;
+    if (operation === "DELETE") {
+      await this.#mutatingDelete.step(operation, () => this.#mutatingDelete.call(operation, (plugin) => plugin.mutateDelete?.(request)));
+    }
     const charges: Charge[] = [];
-    if (request.operation === "DELETE") await this.#mutateDelete(request);
+    const take = (charge: Charge | void): void => void (charge === undefined || charges.push(charge));
+    const validateOne = (plugin: AdmissionPlugin) => {
+      const answer = plugin.validate?.(request);
+      return answer instanceof Promise ? answer.then(take) : take(answer);
+    };
     try {
-      for (const plugin of this.#validating) {
-        const answer = plugin.validate?.(request);
-        const charge = answer instanceof Promise ? await answer : answer;
-        if (charge !== undefined) charges.push(charge);
-      }
+      await this.#validating.step(operation, () => this.#validating.call(operation, validateOne));
     } catch (error) {
       await settleAll(charges, false);
       throw error;
@@ -50,19 +71,67 @@ export class AdmissionChain implements Admission {
     return { alongside: charges.flatMap(({ alongside = [] }) => alongside), settle: (written) => settleAll(charges, written) };
   }
 
-  async #mutateDelete(request: AdmissionRequest): Promise<void> {
-    for (const plugin of this.#plugins) {
-      const answer = plugin.mutateDelete?.(request);
-      if (answer instanceof Promise) await answer;
-    }
-  }
-
   async start(): Promise<void> {
     for (const plugin of this.#plugins) await plugin.start?.();
   }
 }
 
 type MutatedRequest = AdmissionRequest & { readonly object: KubeObject };
+
+/** Plugins of one step, and how long each of them and all together take. */
+class TimedPlugins {
+  readonly #plugins: readonly AdmissionPlugin[];
+  readonly #options: AdmissionChainOptions & { readonly type: "admit" | "validate" };
+  readonly #observers = new Map<string, { readonly step: ObserveDuration; readonly plugins: readonly ObserveDuration[] }>();
+
+  constructor(plugins: readonly AdmissionPlugin[], options: AdmissionChainOptions & { readonly type: "admit" | "validate" }) {
+    this.#plugins = plugins;
+    this.#options = options;
+  }
+
+  async step<T>(operation: string, work: () => Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    const { step } = this.#observersOf(operation);
+    const startMs = clock.monotonic();
+    let isRejected = true;
+    try {
+      const result = await work();
+      isRejected = false;
+      return result;
+    } finally {
+      step(clock.monotonic() - startMs, isRejected);
+    }
+  }
+
+  /** Hot path: most plugins ignore most requests; then nothing is awaited. */
+  async call(operation: string, callOne: (plugin: AdmissionPlugin) => Promise<void> | void): Promise<void> {
+    const { clock } = this.#options;
+    const observers = this.#observersOf(operation).plugins;
+    let startMs = clock.monotonic();
+    for (const [index, plugin] of this.#plugins.entries()) {
+      let isRejected = true;
+      try {
+        const answer = callOne(plugin);
+        if (answer instanceof Promise) await answer;
+        isRejected = false;
+      } finally {
+        const endMs = clock.monotonic();
+        observers[index]?.(endMs - startMs, isRejected);
+        startMs = endMs;
+      }
+    }
+  }
+
+  #observersOf(operation: string) {
+    const known = this.#observers.get(operation);
+    if (known !== undefined) return known;
+    const { metrics, type } = this.#options;
+    const plugins = this.#plugins.map(({ name }) => metrics.observerOf({ name, type, operation }));
+    const made = { step: metrics.observerOf({ type, operation }), plugins };
+    this.#observers.set(operation, made);
+    return made;
+  }
+}
 
 class Rounds implements Reinvocation {
   isSecondRound = false;

@@ -105,9 +105,16 @@ export class Gauge {
   }
 }
 
+interface Observed {
+  readonly labels: Labels;
+  readonly counts: number[];
+  sum: number;
+  count: number;
+}
+
 export class Histogram {
   readonly #metric: MetricName & { readonly bounds: readonly number[] };
-  readonly #series: Series<{ readonly labels: Labels; readonly counts: number[]; sum: number; count: number }>;
+  readonly #series: Series<Observed>;
 
   /** `bounds`: upper bounds, ascending; values above the last one are counted, too. */
   constructor(metric: MetricName & { readonly bounds: readonly number[] }) {
@@ -116,10 +123,23 @@ export class Histogram {
   }
 
   observe(labels: Labels, value: number): void {
-    const { bounds } = this.#metric;
-    const counts = (): number[] => Array.from({ length: bounds.length + 1 }, () => 0);
-    const observed = this.#series.of(labels, () => ({ labels, counts: counts(), sum: 0, count: 0 }));
+    this.#add(this.#of(labels), value);
+  }
+
+  /** Observes values of one series without looking it up each time, for hot paths. The series exists from the first value on. */
+  observer(labels: Labels): (value: number) => void {
+    let observed: Observed | undefined;
+    return (value) => this.#add((observed ??= this.#of(labels)), value);
+  }
+
+  #of(labels: Labels): Observed | undefined {
+    const counts = (): number[] => Array.from({ length: this.#metric.bounds.length + 1 }, () => 0);
+    return this.#series.of(labels, () => ({ labels, counts: counts(), sum: 0, count: 0 }));
+  }
+
+  #add(observed: Observed | undefined, value: number): void {
     if (observed === undefined) return;
+    const { bounds } = this.#metric;
     const found = bounds.findIndex((bound) => value <= bound);
     const bucket = found === -1 ? bounds.length : found;
     observed.counts[bucket] = (observed.counts[bucket] ?? 0) + 1;

@@ -93,9 +93,14 @@ async function mutate(
 }
 
 /** Evaluates the match conditions. */
-function isWanted({ metrics }: AdmissionDependencies, { policy, binding }: Invocation, input: ExpressionInput, denials: Denial[]): boolean {
+function isWanted(
+  { metrics, clock }: AdmissionDependencies,
+  { policy, binding }: Invocation,
+  input: ExpressionInput,
+  denials: Denial[],
+): boolean {
   const owner = { name: policy.name, kind: "policy", type: "validate", operation: input.request.operation } as const;
-  const result = evaluateConditions(policy.compiled.conditions, input, { metrics, owner });
+  const result = evaluateConditions(policy.compiled.conditions, input, { metrics, clock, owner });
   if ("error" in result) {
     if (policy.spec.failurePolicy !== "Ignore")
       denials.push({ policy: policy.name, binding: binding.name, message: result.error, isInvalid: true });

@@ -38,7 +38,7 @@ const NOTHING: PolicyResult = { decisions: [], annotations: [] };
 export function evaluatePolicy(policy: EvaluatedPolicy, input: ExpressionInput, context: EvaluationContext): PolicyResult {
   const { compiled, spec, name } = policy;
   const owner = { name, kind: "policy", type: "validate", operation: input.request.operation } as const;
-  const matched = evaluateConditions(compiled.conditions, input, { metrics: context.metrics, owner });
+  const matched = evaluateConditions(compiled.conditions, input, { ...context, owner });
   const failed = (message: string): PolicyDecision => failure(spec, message, 0);
   if ("error" in matched) return { decisions: [failed(matched.error)], annotations: [] };
   if (!matched.matches) {

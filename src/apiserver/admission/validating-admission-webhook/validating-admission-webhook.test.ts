@@ -229,7 +229,7 @@ test("all matching webhooks are called at once, and the first denial in their or
 
 test("warnings of a webhook reach the client, and its metrics have upstream's names", async () => {
   await using world = await given({ "/a": () => allowed(undefined, { warnings: ["old field"] }) });
-  await world.configure("a", webhookAt("a"));
+  await world.configure("a", webhookAt("a", { matchConditions: [condition("true")] }));
 
   const { headers } = await world.call("POST", MAPS, map("m"));
 
@@ -237,6 +237,11 @@ test("warnings of a webhook reach the client, and its metrics have upstream's na
   const { text } = await world.call("GET", "/metrics");
   const labels = 'name="a.example.com",type="validating",operation="CREATE",code="200",rejected="false"';
   match(text, new RegExp(`apiserver_admission_webhook_request_total\\{${labels}\\} 1`));
+  const owner = 'name="a.example.com",kind="webhook",type="validating",operation="CREATE"';
+  match(text, new RegExp(`apiserver_admission_match_condition_evaluation_seconds_count\\{${owner}\\} 1`));
+  const plugin = 'name="ValidatingAdmissionWebhook",type="validate",operation="CREATE",rejected="false"';
+  match(text, new RegExp(`apiserver_admission_controller_admission_duration_seconds_count\\{${plugin}\\} \\d`));
+  match(text, /apiserver_admission_step_admission_duration_seconds_count\{type="admit",operation="CREATE",rejected="false"\} \d/);
 });
 
 interface Selection {

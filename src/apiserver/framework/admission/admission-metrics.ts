@@ -39,10 +39,25 @@ export interface ObservedPolicy {
   readonly durationMs: number;
 }
 
+/** Calls of mutating plugins ("admit") or validating ones ("validate"), of one plugin or of all of them. */
+export interface AdmissionCalls {
+  /** The plugin; absent: all. */
+  readonly name?: string;
+  readonly type: "admit" | "validate";
+  readonly operation: string;
+}
+
+/** Observes one call. */
+export type ObserveDuration = (durationMs: number, isRejected: boolean) => void;
+
 export interface AdmissionMetrics {
+  /** Resolved once for the calls of a plugin, then called for every write. */
+  observerOf(calls: AdmissionCalls): ObserveDuration;
   webhookCalled(call: ObservedCall): void;
   webhookRejected(rejection: ObservedRejection): void;
   webhookFailedOpen(webhook: { readonly name: string; readonly type: WebhookType }): void;
+  /** All conditions of one webhook or policy were evaluated for one request. */
+  conditionsEvaluated(owner: ConditionOwner, durationMs: number): void;
   conditionFailed(owner: ConditionOwner): void;
   conditionExcluded(owner: ConditionOwner): void;
   policyChecked(kind: "validating" | "mutating", check: ObservedPolicy): void;

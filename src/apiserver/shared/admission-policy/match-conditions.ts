@@ -1,6 +1,7 @@
 /** Match conditions of webhooks and policies: all must be true. One that is false excludes the request, whatever the others' errors. */
 import type { MatchCondition } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import { AdmissionExpressions, type CompiledExpression } from "../../../api/admissionregistration.k8s.io/v1/cel/admission-expressions.ts";
+import type { Clock } from "../../../base/clock.ts";
 import { joinedErrors } from "../../../base/joined-errors.ts";
 import { MATCH_CONDITIONS_BUDGET } from "../../../cel/contract.ts";
 import type { AdmissionMetrics, ConditionOwner } from "../../framework/admission/admission-metrics.ts";
@@ -28,9 +29,16 @@ export type ConditionsResult =
 export function evaluateConditions(
   conditions: readonly CompiledCondition[],
   input: ExpressionInput,
-  { metrics, owner }: { readonly metrics: AdmissionMetrics; readonly owner: ConditionOwner },
+  { metrics, clock, owner }: { readonly metrics: AdmissionMetrics; readonly clock: Clock; readonly owner: ConditionOwner },
 ): ConditionsResult {
   if (conditions.length === 0) return { matches: true };
+  const startMs = clock.monotonic();
+  const result = evaluate(conditions, input, () => metrics.conditionFailed(owner));
+  metrics.conditionsEvaluated(owner, clock.monotonic() - startMs);
+  return result;
+}
+
+function evaluate(conditions: readonly CompiledCondition[], input: ExpressionInput, onError: () => void): ConditionsResult {
   const evaluation = new ExpressionEvaluation({ ...input, namespace: undefined }, { budget: MATCH_CONDITIONS_BUDGET });
   const errors: string[] = [];
   try {
@@ -38,7 +46,7 @@ export function evaluateConditions(
     for (const result of results) {
       if (!result.ok) {
         errors.push(result.message);
-        metrics.conditionFailed(owner);
+        onError();
       } else if (result.value === false) {
         return { matches: false };
       }
