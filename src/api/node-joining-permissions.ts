@@ -1,9 +1,11 @@
 /**
  * Roles and bindings of joining and joined nodes, which the creator of a cluster adds to the bootstrap roles. With kubeadm's names: what a
  * bootstrap token of its default group may do (request a client certificate, which is approved automatically), and that nodes renew their
- * own certificates. And of k8ts (docs/decisions/0033): what the network components of a node read, since they share the node's identity.
+ * own certificates. And of k8ts (docs/decisions/0033): what the network components of a node read and its provisioner of volumes writes,
+ * since they share the node's identity.
  */
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, Subject } from "./generated/rbac.authorization.k8s.io/v1.ts";
+import { LOCAL_PATH_RULES } from "./local-path.ts";
 import { CLUSTER_NETWORK, DEFAULT_NODE_TOKEN_GROUP } from "./node-joining.ts";
 
 const RBAC = "rbac.authorization.k8s.io";
@@ -15,6 +17,7 @@ const NODES: Subject = { apiGroup: RBAC, kind: "Group", name: "system:nodes" };
 const REQUESTS = "system:certificates.k8s.io:certificatesigningrequests";
 const GET_NODES = "kubeadm:get-nodes";
 const NODE_NETWORK = "k8ts:node-network";
+const NODE_STORAGE = "k8ts:node-storage";
 const CLUSTER_NETWORK_READER = { name: "k8ts:cluster-network", namespace: CLUSTER_NETWORK.namespace };
 const READ = ["get", "list", "watch"];
 
@@ -37,6 +40,7 @@ export const joiningClusterRoles: readonly ClusterRole[] = [
       { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "update", "patch"] },
     ],
   },
+  { apiVersion: API_VERSION, kind: "ClusterRole", metadata: { name: NODE_STORAGE }, rules: LOCAL_PATH_RULES },
 ];
 
 export const joiningClusterRoleBindings: readonly ClusterRoleBinding[] = [
@@ -45,6 +49,7 @@ export const joiningClusterRoleBindings: readonly ClusterRoleBinding[] = [
   binding("kubeadm:node-autoapprove-certificate-rotation", `${REQUESTS}:selfnodeclient`, NODES),
   binding(GET_NODES, GET_NODES, JOINING),
   binding(NODE_NETWORK, NODE_NETWORK, NODES),
+  binding(NODE_STORAGE, NODE_STORAGE, NODES),
 ];
 
 function binding(name: string, role: string, subject: Subject): ClusterRoleBinding {

@@ -9,7 +9,7 @@ import { given, type Given } from "../testing/given.ts";
 import { rounds } from "../testing/rounds.ts";
 import { localPathController } from "./local-path-controller.ts";
 import { RefusedVolumeError, type LocalVolumes } from "./local-volumes.ts";
-import { volumeNameOf } from "./names.ts";
+import { volumeNameOf } from "../api/local-path.ts";
 import { simulatedVolumes } from "./simulated-volumes.ts";
 
 const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "node-0", labels: { "kubernetes.io/hostname": "host-0" } } };

@@ -29,7 +29,7 @@ import {
 } from "../controllers/runtime/controller.ts";
 import { objectText } from "../controllers/runtime/keys.ts";
 import { RefusedVolumeError, type VolumeStorage } from "./local-volumes.ts";
-import { claimUidOf, HOSTNAME_LABEL, LOCAL_PATH_PROVISIONER, SELECTED_NODE, volumeNameOf } from "./names.ts";
+import { claimUidOf, HOSTNAME_LABEL, LOCAL_PATH_PROVISIONER, LOCAL_PATH_RULES, SELECTED_NODE, volumeNameOf } from "../api/local-path.ts";
 import { awaitsVolume, classNameOf, nodeOfVolume, persistentVolumeFor, selectedNode, storageOf } from "./persistent-volume.ts";
 import { reclaim } from "./reclaim.ts";
 import { grow } from "./grow.ts";
@@ -40,18 +40,6 @@ const claimsByUid = defineIndex(persistentVolumeClaims, ({ metadata }) => (metad
 
 /** Storage that no PersistentVolume refers to yet is checked again after this time, if its claim still exists. */
 const UNCONFIRMED_CHECK_MS = 60_000;
-
-const WRITE = ["get", "list", "watch", "create", "update", "patch", "delete"];
-const READ = ["get", "list", "watch"];
-
-export const LOCAL_PATH_RULES = [
-  { apiGroups: [""], resources: ["persistentvolumes"], verbs: WRITE },
-  { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: [...READ, "patch"] },
-  { apiGroups: [""], resources: ["persistentvolumeclaims/status"], verbs: ["update", "patch"] },
-  { apiGroups: [""], resources: ["nodes"], verbs: ["get"] },
-  { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: READ },
-  { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "update", "patch"] },
-] as const;
 
 export function localPathController(options: LocalPathOptions): Controller {
   const concerns = (claim: PersistentVolumeClaim): boolean => {

@@ -15,7 +15,7 @@ import {
   STORAGE_PROVISIONER,
   STORAGE_PROVISIONER_BETA,
   volumeNameOf,
-} from "./names.ts";
+} from "../api/local-path.ts";
 import { requestedSize } from "./volume-request.ts";
 
 export interface NewVolume {

@@ -4,7 +4,7 @@ import { persistentVolumes } from "../api/core/v1/persistent-volume.ts";
 import type { PersistentVolume } from "../api/generated/core/v1.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import type { Client } from "../client/client.ts";
-import { LOCAL_PATH_FINALIZER } from "./names.ts";
+import { LOCAL_PATH_FINALIZER } from "../api/local-path.ts";
 import { reclaimOf } from "./persistent-volume.ts";
 import type { OwnVolume, VolumePass } from "./volume-pass.ts";
 

@@ -7,7 +7,7 @@ import type { StorageClass } from "../api/generated/storage.k8s.io/v1.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import { storageClasses } from "../api/storage.k8s.io/v1/storage-class.ts";
 import type { Client } from "../client/client.ts";
-import { LOCAL_PATH_PROVISIONER } from "./names.ts";
+import { LOCAL_PATH_PROVISIONER } from "../api/local-path.ts";
 
 export const STANDARD_CLASS = "standard";
 

@@ -9,7 +9,7 @@ import { createInformers } from "../client/informer/informers.ts";
 import { createClient } from "../client/rest-client.ts";
 import { runControllers } from "../controllers/runtime/run-controllers.ts";
 import { localPathController } from "./local-path-controller.ts";
-import { LOCAL_PATH_PROVISIONER } from "./names.ts";
+import { LOCAL_PATH_PROVISIONER } from "../api/local-path.ts";
 import type { LocalPathOptions } from "./volume-pass.ts";
 
 /** User agent, which determines the field manager. */

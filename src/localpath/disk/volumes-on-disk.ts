@@ -10,7 +10,7 @@
  *
  * A volume is moved to `deleted` first, so that an interrupted removal is continued at the next start and never leaves half of a volume.
  * Containers may still write to it meanwhile and replace directories by links, so removal follows none. Names come from claims' uids
- * (names.ts): nothing outside of the directory is ever reached.
+ * (api/local-path.ts): nothing outside of the directory is ever reached.
  */
 import { assert } from "../../base/assert.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -38,7 +38,7 @@ import {
 } from "../../host/kernel/loop-devices.ts";
 import { findProgram } from "../../host/processes/find-program.ts";
 import { RefusedVolumeError, type FileSystemType, type LocalVolumes, type VolumeStorage } from "../local-volumes.ts";
-import { claimUidOf } from "../names.ts";
+import { claimUidOf } from "../../api/local-path.ts";
 
 /** Containers run as any user; other users of the machine are stopped by the private directory above. */
 const VOLUME_MODE = 0o777;

@@ -1,4 +1,8 @@
-/** A node may update only the resize-related status fields of a claim. */
+/**
+ * A node may update only the resize-related status fields of a claim; and, unlike upstream's, it may give back a claim that the scheduler
+ * placed on it and that its provisioner cannot serve (localpath/).
+ */
+import { SELECTED_NODE } from "../../../api/local-path.ts";
 import { persistentVolumeClaims } from "../../../api/core/v1/persistent-volume-claim.ts";
 import type { PersistentVolumeClaim } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
@@ -9,12 +13,18 @@ import { refuse } from "./errors.ts";
 
 export function checkClaim(request: AdmissionRequest, node: string): void {
   const { operation, subresource } = request;
+  if (isUpdateOf(request, persistentVolumeClaims) && isGivenBack(request.object, request.oldObject, node)) return;
   if (subresource !== "status") refuse(request, "may only update PVC status");
   if (!isUpdateOf(request, persistentVolumeClaims, "status")) return refuse(request, `unexpected operation ${quoteGo(operation)}`);
   const changed = changedFields(request.object, request.oldObject);
   if (changed.length === 0) return;
   const why = `is not allowed to update fields other than status.quantity and status.conditions: ${changed.join(", ")}`;
   refuse(request, `node ${quoteGo(node)} ${why}`);
+}
+
+function isGivenBack(next: PersistentVolumeClaim, previous: PersistentVolumeClaim, node: string): boolean {
+  const { [SELECTED_NODE]: selected, ...annotations } = previous.metadata.annotations ?? {};
+  return selected === node && changedFields(next, { ...previous, metadata: { ...previous.metadata, annotations } }).length === 0;
 }
 
 /** Upstream prints a diff of both objects; the names of the differing fields are enough. */

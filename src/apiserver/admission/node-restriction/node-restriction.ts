@@ -1,7 +1,7 @@
 /**
  * Restricts a node's writes to its own objects: its Node, Lease, mirror pods, the status of its pods, and tokens for its pods. The Node
  * authorizer allows writes per resource type; this plugin checks which object is written and what changes. Equivalent to upstream's plugin
- * of this name. Not here: read access, which the authorizer decides alone.
+ * of this name; volumes on its own disk are an addition of k8ts (localpath/). Not here: read access, which the authorizer decides alone.
  */
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { groupResourceOf } from "../../../api/machinery/object.ts";
@@ -13,6 +13,7 @@ import { checkNode } from "./node.ts";
 import { checkCsiNode, checkLease, checkResourceSlice } from "./own-objects.ts";
 import { checkPod } from "./pod.ts";
 import { checkToken } from "./token.ts";
+import { checkVolume } from "./volume.ts";
 import { refuse } from "./errors.ts";
 
 /** Throws a StatusError to reject. */
@@ -23,6 +24,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["pods", checkPod],
   ["nodes", checkNode],
   ["persistentvolumeclaims", checkClaim],
+  ["persistentvolumes", checkVolume],
   ["serviceaccounts", checkToken],
   ["leases.coordination.k8s.io", checkLease],
   ["csinodes.storage.k8s.io", checkCsiNode],

@@ -1,4 +1,8 @@
-/** Names that users and other components see of the local-path provisioner. */
+/**
+ * Names that the local-path provisioner (localpath/) shares with users and other components, and its permissions. On a node it has the
+ * node's identity: what that may write is further restricted by admission (NodeRestriction).
+ */
+import type { PolicyRule } from "./generated/rbac.authorization.k8s.io/v1.ts";
 
 export const LOCAL_PATH_PROVISIONER = "k8ts.dev/local-path";
 
@@ -31,3 +35,14 @@ const UID_PATTERN = /^pvc-([0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12})$/;
 export function claimUidOf(volumeName: string): string | undefined {
   return UID_PATTERN.exec(volumeName)?.[1];
 }
+
+const READ = ["get", "list", "watch"];
+
+export const LOCAL_PATH_RULES: readonly PolicyRule[] = [
+  { apiGroups: [""], resources: ["persistentvolumes"], verbs: [...READ, "create", "update", "patch", "delete"] },
+  { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: [...READ, "patch"] },
+  { apiGroups: [""], resources: ["persistentvolumeclaims/status"], verbs: ["update"] },
+  { apiGroups: [""], resources: ["nodes"], verbs: ["get"] },
+  { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: READ },
+  { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "update", "patch"] },
+];
