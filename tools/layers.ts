@@ -154,7 +154,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   ingress: { knows: [...API, "host/**", "client"] },
   // The provisioner is pure over the contract of its storage; the storage of simulated nodes needs no machine.
   localpath: { knows: [...API, "client", "controllers/runtime"] },
-  "localpath/disk": { knows: ["base", "host/**", "localpath"] },
+  "localpath/disk": { knows: [...API, "host/**", "localpath"] },
   "dashboard/web": { knows: [...API, "client"] },
   dashboard: { knows: [...API, "host/**", "client"] },
   "cli/framework": { knows: [...API, "host/**"] },

@@ -1,6 +1,6 @@
 /**
  * Prepares a cluster for joining nodes: creates their roles and bindings, and publishes the network settings of the cluster in the ConfigMap kube-system/cluster-network, where joined nodes read them: they need the
- * range of all Pods, and the addresses of the API server and of DNS for their own Pods.
+ * range of all Pods, and the addresses of the API server and of DNS for their own Pods. Also creates the StorageClass of a new cluster.
  */
 import { configMaps } from "../api/core/v1/config-map.ts";
 import { CLUSTER_NETWORK, type ClusterNetworkSettings } from "../api/node-joining.ts";
@@ -9,6 +9,7 @@ import { clusterCidrsOf } from "../api/pod-ranges.ts";
 import { dnsServiceAddresses, kubernetesServiceIpv4 } from "../components/api-server/serving-tls.ts";
 import type { Steps } from "../cli/framework/progress.ts";
 import { createJoiningPermissions } from "../client/create-joining-permissions.ts";
+import { createStandardClass } from "../localpath/standard-class.ts";
 import { createClient } from "../client/rest-client.ts";
 import { dnsAddressesFor, rangesOf, type MachineNetwork } from "./machine/machine-network.ts";
 
@@ -19,10 +20,13 @@ export interface PublishedNetwork {
   readonly clusterDomain: string;
 }
 
-/** `transport`: the administrator's. The cluster works without it; then no machine can join. */
+/** `transport`: the administrator's. The cluster works without it; then no machine can join, or claims need a class by name. */
 export async function tryPublishClusterNetwork(transport: Transport, network: PublishedNetwork, steps: Steps): Promise<void> {
   await publish(transport, settingsOf(network)).catch((error: unknown) =>
     steps.note(`  warning: publishing the network settings for joining nodes failed: ${(error as Error).message}`),
+  );
+  await createStandardClass(createClient(transport).with({ fieldManager: "k8ts" })).catch((error: unknown) =>
+    steps.note(`  warning: creating the StorageClass standard failed: ${(error as Error).message}`),
   );
 }
 

@@ -146,6 +146,11 @@ export const kubeletCommandFlags = {
     placeholder: "LINK",
     doc: "Bridge of the node's Pods, for --network-policy-owner. Default: packets between Pods of this node are routed.",
   },
+  "local-path-dir": {
+    type: "string",
+    placeholder: "DIRECTORY",
+    doc: "Provision volumes of StorageClasses with the provisioner k8ts.dev/local-path in this directory. Default: no volumes are provisioned by this process.",
+  },
   "max-pods": { type: "number", min: 1, default: PODS_MAX, doc: "Maximum number of Pods on this node." },
   "cluster-dns": {
     type: "list",

@@ -11,6 +11,9 @@ import { DEFAULT_API_SERVER_OPTIONS, type ApiServerOptions } from "../config/api
 import { CLUSTER_CONTROLLERS, invalidControllerNames } from "../config/controller-flags.ts";
 import { startClusterParts, type ClusterParts, type OpenedStore } from "../components/control-plane.ts";
 import { checkClusterOptions } from "./check-options.ts";
+import { ADMINISTRATOR } from "../api/identities.ts";
+import { createClient } from "../client/rest-client.ts";
+import { createStandardClass } from "../localpath/standard-class.ts";
 import { driverOf, type Driver } from "./driver.ts";
 import { EmbeddedCluster } from "./embedded-cluster.ts";
 import { openSnapshotFile } from "./snapshot-file.ts";
@@ -78,6 +81,7 @@ async function startOn(store: OpenedStore, options: ClusterOptions & { readonly 
       throw await explainListenError(error, placeOf(apiServer));
     }),
   );
+  if (nodes.count > 0) await driven(driver, createStandardClass(createClient(parts.transportFor(ADMINISTRATOR, "k8ts"))));
   // What begins with the start is over when it is: nothing of it comes in between what a test does.
   await driver?.settle();
   const owned = starting.move();

@@ -40,6 +40,8 @@ export interface HomePaths {
   readonly cniDirectory: string;
   /** Files of the network components. */
   readonly networkDirectory: string;
+  /** Content of the volumes that this machine's node provisioned. */
+  readonly volumesDirectory: string;
   /** Identifies the home of a joined node, with its name and server (join/join-files.ts). */
   readonly joinRecord: string;
   /** Further nodes of the cluster on this machine (nodes/node-files.ts). */
@@ -66,6 +68,7 @@ export function homePaths(directory: string): HomePaths {
     containerdDirectory: joinPath(directory, "containerd"),
     cniDirectory: joinPath(directory, "cni"),
     networkDirectory: joinPath(directory, "network"),
+    volumesDirectory: joinPath(directory, "volumes"),
     joinRecord: joinPath(directory, JOIN_FILE),
     nodesDirectory: joinPath(directory, "nodes"),
     testControl: joinPath(runDirectory, "test-control.json"),
@@ -94,6 +97,7 @@ const OWN_ENTRIES = new Set([
   "containerd",
   "cni",
   "network",
+  "volumes",
   "nodes",
   "holder",
   "store.sock",

@@ -7,6 +7,7 @@ import { silentLogger } from "../../base/logger.ts";
 import { cleanUpNetworkComponents } from "../../components/network/start-network-components.ts";
 import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { fileExists } from "../../host/files/files.ts";
+import { detachVolumes } from "../../localpath/disk/detach-volumes.ts";
 import { leftovers, removeLeftovers } from "../../kubelet/machine/containerd/leftovers.ts";
 import type { ClusterHome } from "../home/cluster-home.ts";
 import { kernelOwner, machinePaths } from "./container-paths.ts";
@@ -52,8 +53,10 @@ export async function removeContainers(
   const places = machinePaths(home, clock);
   const found = await leftovers(places);
   await removeLeftovers(places);
+  // After the mounts on them.
+  const devices = await detachVolumes(home.volumesDirectory);
   await cleanUpNetworkComponents({ owner: kernelOwner(home), namespace: ownNetworkNamespace, log: silentLogger });
-  return countedByKind(found.map(({ is }) => is));
+  return countedByKind([...found.map(({ is }) => is), ...devices.map(() => "loop device")]);
 }
 
 /** "process", "process", "link" → "2 processes", "1 link" */

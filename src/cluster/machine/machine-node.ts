@@ -16,6 +16,9 @@ import { CLUSTER_DOMAIN } from "./cluster-domain.ts";
 import { kernelOwner, machineCgroup, machineOwner } from "./container-paths.ts";
 import { dnsAddressesFor, type MachineNetwork } from "./machine-network.ts";
 import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
+import { LOCAL_PATH_AGENT } from "../../localpath/start-provisioner.ts";
+import { detachVolumes } from "../../localpath/disk/detach-volumes.ts";
+import { startLocalPath } from "../../components/node/local-path.ts";
 import { startContainerNode, type ContainerNode } from "../../components/node/container-node.ts";
 import {
   cleanUpNetworkComponents,
@@ -47,6 +50,8 @@ export async function startMachineNode(
   const log = context.log;
   // Before the kubelet: its first Pod finds Services, names and policies.
   const components = starting.use(await startNodeNetwork({ machine, network }, options, context));
+  // Before the kubelet: its Pods find their volumes.
+  starting.use(await startStorage(options, context));
   const metrics = new KubeletMetrics();
   const opened = {
     endpoint: machine.endpoint,
@@ -104,6 +109,22 @@ async function startNodeNetwork(
       await cleanUpNetworkComponents(owner);
     },
   };
+}
+
+/** A node without it runs Pods without new volumes. Disposed of after the Pods were stopped. */
+async function startStorage(
+  { home, nodeName, scope = "cluster", steps }: MachineOptions,
+  { transportFor, clock, random, log }: NodeContext,
+): Promise<AsyncDisposable> {
+  const owned = new Disposables();
+  owned.defer(async () => void (await clock.external(detachVolumes(home.volumesDirectory))));
+  const transport = transportFor(nodeIdentity(nodeName), LOCAL_PATH_AGENT);
+  const options = { nodeName, directory: home.volumesDirectory, isFirst: scope === "cluster", transport };
+  await startLocalPath({ ...options, clock, random: random.derive("local-path"), log }).then(
+    (started) => void owned.use(started),
+    (error: unknown) => steps.note(`  warning: volumes cannot be provisioned on this node: ${(error as Error).message}`),
+  );
+  return owned;
 }
 
 interface NodeParts {

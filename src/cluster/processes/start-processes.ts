@@ -53,6 +53,7 @@ import { networkComponents } from "../../components/network/all.ts";
 import { networkPolicy } from "../../components/network/network-policy.ts";
 import { NETWORK_STATUS, parseNetworkStatus } from "../../components/network/network-status-line.ts";
 import { cleanUpNetworkComponents, networkFlags } from "../../components/network/start-network-components.ts";
+import { detachVolumes } from "../../localpath/disk/detach-volumes.ts";
 import { ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import type { RecordedPart } from "../home/cluster-record.ts";
 import { kernelOwner } from "../machine/container-paths.ts";
@@ -345,6 +346,7 @@ async function startNode(
   };
   const renewal = startRenewal({ renew, isShared: true, onRenewed: () => undefined, clock, log });
   owner.defer(() => renewal.stop());
+  owner.defer(async () => void (await clock.external(detachVolumes(home.volumesDirectory))));
   // Only if the kubelet could not stop them.
   owner.defer(() => stopMachinePods({ home, endpoint: machine.endpoint, clock, log }));
   const node = await supervise(`registered node ${nodeName}`, {
@@ -366,6 +368,7 @@ async function startNode(
         ...policies,
         `--node-ip=${machine.nodeIps.join(",")}`,
         `--root-dir=${home.kubeletDirectory}`,
+        `--local-path-dir=${home.volumesDirectory}`,
         `--port=${await kubeletPort()}`,
       ];
     },

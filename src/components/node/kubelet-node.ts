@@ -30,6 +30,7 @@ import { networkPolicy } from "../network/network-policy.ts";
 import { startNetworkComponents, type StartedNetworkComponents } from "../network/start-network-components.ts";
 import { keptKubeletCertificate } from "./kubelet-certificate.ts";
 import { startContainerNode, type ContainerNode } from "./container-node.ts";
+import { startLocalPath } from "./local-path.ts";
 import { readCertificatePair, readServerAccess } from "./server-access.ts";
 
 export interface KubeletNodeOptions {
@@ -84,6 +85,11 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
   // Before the first Pod.
   const network = await startPolicies(options, { nodeIps, transport, random });
   if (network !== undefined) starting.use(network);
+  const directory = values["local-path-dir"];
+  if (directory !== undefined) {
+    const storage = { nodeName, directory: absolutePath(directory), isFirst: true, transport };
+    starting.use(await startLocalPath({ ...storage, clock, random: random.derive("local-path"), log }));
+  }
   const node = starting.use(
     await startContainerNode({
       ...{

@@ -14,6 +14,8 @@ import { createInformers } from "../../client/informer/informers.ts";
 import { startSimulatedNodes, type FleetMember, type SimulatedNodes, type SimulatedNodesOptions } from "../../kubelet/many-nodes.ts";
 import type { Kubelet } from "../../kubelet/kubelet.ts";
 import { simulatedRuntime } from "../../kubelet/runtime/simulated/simulated-runtime.ts";
+import { simulatedVolumes } from "../../localpath/simulated-volumes.ts";
+import { LOCAL_PATH_AGENT, startProvisioner } from "../../localpath/start-provisioner.ts";
 import { Simulation, type SimulationOptions } from "../../kubelet/runtime/simulated/simulation.ts";
 
 /** Upstream's user agent, which determines the field manager. */
@@ -108,11 +110,18 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
       ...(signal === undefined ? {} : { signal }),
     }),
   );
+  const storage = new SimulatedStorage(context);
+  starting.use(storage);
+  storage.add(...fleet.names);
   const owned = starting.move();
   return {
     names: () => fleet.names,
     isRunning: (name) => fleet.get(name) !== undefined,
-    add: async (name) => (await fleet.add(name)).nodeName,
+    async add(name) {
+      const { nodeName } = await fleet.add(name);
+      storage.add(nodeName);
+      return nodeName;
+    },
     stop: async (name) => fleet.stop(known(fleet, name)),
     start: async (name) => void (await fleet.start(known(fleet, name))),
     async powerOff(name) {
@@ -128,6 +137,34 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
     config: () => ({ ...config, members: fleet.members, poweredOff: [...off] }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+/** The provisioner of their volumes, one for all. A removed node's volumes are reclaimed, too, since there is nothing to remove. */
+class SimulatedStorage implements AsyncDisposable {
+  readonly #context: NodesContext;
+  readonly #nodeNames = new Set<string>();
+  #provisioner: AsyncDisposable | undefined;
+
+  constructor(context: NodesContext) {
+    this.#context = context;
+  }
+
+  add(...nodeNames: readonly string[]): void {
+    for (const name of nodeNames) this.#nodeNames.add(name);
+    if (this.#nodeNames.size === 0) return;
+    const { transportFor, clock, random, log } = this.#context;
+    this.#provisioner ??= startProvisioner({
+      volumes: simulatedVolumes,
+      isOwnNode: (name) => this.#nodeNames.has(name),
+      refusesUnplaced: true,
+      transport: transportFor(ADMINISTRATOR, LOCAL_PATH_AGENT),
+      ...{ clock, random: random.derive("local-path"), log },
+    });
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#provisioner?.[Symbol.asyncDispose]();
+  }
 }
 
 function known(fleet: SimulatedNodes, name: string): string {
