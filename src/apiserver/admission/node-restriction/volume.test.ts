@@ -44,8 +44,8 @@ function aVolume({ claim, uid, node = "n1", hostname = "n1", source = { local: {
 async function started() {
   const server = await startNodeCluster();
   const rbac = "/apis/rbac.authorization.k8s.io/v1";
-  for (const role of joiningClusterRoles) await make(server, `${rbac}/clusterroles`, { ...role } as never);
-  for (const binding of joiningClusterRoleBindings) await make(server, `${rbac}/clusterrolebindings`, { ...binding } as never);
+  for (const role of joiningClusterRoles) await make(server, `${rbac}/clusterroles`, { ...role });
+  for (const binding of joiningClusterRoleBindings) await make(server, `${rbac}/clusterrolebindings`, { ...binding });
   const uids: string[] = [];
   for (const [name, node] of [
     ["mine", "n1"],
