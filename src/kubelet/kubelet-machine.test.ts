@@ -420,3 +420,23 @@ test("volumes in use are in the Node's status before they are needed, shared by 
   await world.clock.advance(15_000);
   assert.equal(await shown(), undefined);
 });
+
+test("an evicted Pod is stopped at once, stays in the API as Failed, and is not started again", async () => {
+  await using world = await startWorld();
+  const { kubelet, machine } = await startNode(world);
+  await world.pod("p", { terminationGracePeriodSeconds: 600 });
+  await world.clock.settle();
+  const uid = (await world.get("p"))?.metadata.uid ?? "";
+  assert.equal(kubelet.activePods().length, 1);
+
+  kubelet.evict(uid, 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ');
+  kubelet.evict(uid, "Again");
+  await world.clock.advance(5_000);
+
+  const status = (await world.get("p"))?.status;
+  assert.deepEqual(
+    [status?.phase, status?.reason, status?.message, kubelet.activePods(), machine.calls.at(-1)],
+    ["Failed", "Evicted", 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ', [], "release p"],
+  );
+  assert.notEqual(status?.containerStatuses?.[0]?.state?.terminated, undefined);
+});

@@ -96,6 +96,10 @@ export class KubeletMetrics implements RuntimeObserver {
     name: "kubelet_terminated_containers_total",
     help: "[ALPHA] Cumulative number of container terminations.",
   });
+  readonly #evictions = new Counter({
+    name: "kubelet_evictions",
+    help: "[ALPHA] Cumulative number of pod evictions by eviction signal",
+  });
   #volumeCounts: () => VolumeCounts = () => new Map();
 
   constructor() {
@@ -115,6 +119,11 @@ export class KubeletMetrics implements RuntimeObserver {
 
   podSynced(reason: SyncReason, durationMs: number): void {
     this.#looks.observe({ operation_type: reason }, durationMs / 1_000);
+  }
+
+  /** A Pod was evicted because of this signal: "emptydirfs.limit". */
+  evicted(signal: string): void {
+    this.#evictions.add({ eviction_signal: signal });
   }
 
   /** A container start was attempted. */
@@ -168,7 +177,7 @@ export class KubeletMetrics implements RuntimeObserver {
         this.#operationDurations,
         this.#operationErrors,
       ],
-      ...[this.#operations, this.#startedContainers, this.#startedPods, this.#terminatedContainers],
+      ...[this.#operations, this.#startedContainers, this.#startedPods, this.#terminatedContainers, this.#evictions],
     ];
     return [...all.map((metric) => metric.family()), this.#volumes()];
   }

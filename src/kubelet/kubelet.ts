@@ -84,6 +84,10 @@ export interface Kubelet extends AsyncDisposable {
   retry(podUid: string): void;
   /** Writes the attached volumes that Pods use to the Node's status; resolves with those that it shows now. */
   reportVolumesInUse(): Promise<readonly string[]>;
+  /** Pods that the node has admitted and that have not ended. */
+  activePods(): readonly Pod[];
+  /** Terminates a Pod at once and reports it as Failed with the reason Evicted. */
+  evict(podUid: string, message: string): void;
   /** Records an Event as this kubelet. */
   record(about: KubeObject, event: RecordedEvent): void;
   /** Stops all activity; containers keep running. */
@@ -211,6 +215,14 @@ class RunningKubelet implements Kubelet {
 
   reportVolumesInUse(): Promise<readonly string[]> {
     return this.#nodeStatus.reportVolumesInUse();
+  }
+
+  activePods(): readonly Pod[] {
+    return this.#workers.active();
+  }
+
+  evict(podUid: string, message: string): void {
+    this.#workers.evict(podUid, message);
   }
 
   record(about: KubeObject, event: RecordedEvent): void {

@@ -17,6 +17,7 @@ import { fileTree } from "../../host/files/file-tree.ts";
 import { joinPath, makePrivateDirectory, readWhole } from "../../host/files/files.ts";
 import { diskBytes, machineFacts } from "../../host/kernel/machine-facts.ts";
 import { ListenError } from "../../host/http/server.ts";
+import { startStorageEviction } from "../../kubelet/eviction/storage-eviction.ts";
 import { startKubelet, type Kubelet } from "../../kubelet/kubelet.ts";
 import { machineNodeFacts } from "../../kubelet/machine/machine-node-facts.ts";
 import { MachinePods } from "../../kubelet/machine/machine-pods.ts";
@@ -85,7 +86,8 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
       log,
     }),
   );
-  late.storage = new PodStorageOnDisk({ volumes, directories, clock });
+  const storage = new PodStorageOnDisk({ volumes, directories, clock });
+  late.storage = storage;
   const view = { ...(await nodeViewOf(options, facts)), directories, cgroups };
   const machine = new MachinePods({
     ...{ node: () => view, volumes, references, runtime, client, hasCgroups: cgroups.isOwn, metrics, clock, log },
@@ -99,6 +101,15 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   });
   late.kubelet = kubelet;
   starting.defer(() => kubelet.stop());
+  starting.use(
+    startStorageEviction({
+      pods: () => kubelet.activePods(),
+      storageOf: (pod) => storage.of(pod),
+      stats: async () => (await runtime.stats?.()) ?? [],
+      evict: (podUid, message) => kubelet.evict(podUid, message),
+      ...{ metrics, clock, log },
+    }),
+  );
   const owned = starting.move();
   return {
     kubelet,

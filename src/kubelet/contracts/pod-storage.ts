@@ -1,4 +1,5 @@
 /** Disk usage of the Pods of a node. Unknown values are absent. Only types. */
+import type { ClaimName } from "./pod-volumes.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
 
 export interface FilesystemUsage {
@@ -16,6 +17,18 @@ export interface TreeUsage {
   readonly inodesUsed: number;
 }
 
+/** What the driver of a volume reports about it. */
+export interface VolumeReport {
+  readonly filesystem: FilesystemUsage;
+  /** Set by drivers that monitor the health of their volumes. */
+  readonly condition?: VolumeCondition;
+}
+
+export interface VolumeCondition {
+  readonly isAbnormal: boolean;
+  readonly message: string;
+}
+
 export interface VolumeUsage {
   readonly name: string;
   /** True if the volume counts as local ephemeral storage of the Pod. */
@@ -23,7 +36,10 @@ export interface VolumeUsage {
   /** The file system that holds the volume. */
   readonly filesystem: FilesystemUsage;
   /** Absent: the volume has too many entries to be counted. */
-  readonly used?: TreeUsage;
+  readonly used?: Partial<TreeUsage>;
+  /** Of a volume with a claim. */
+  readonly claim?: ClaimName;
+  readonly condition?: VolumeCondition;
 }
 
 export interface PodStorage {

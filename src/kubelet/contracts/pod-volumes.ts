@@ -1,4 +1,5 @@
 /** The volumes of the Pods of this node. Contract; machine/volumes implements it over the plugins of kubelet/volumes. */
+import type { VolumeReport } from "./pod-storage.ts";
 import type { Container, EphemeralContainer, Pod, VolumeMount } from "../../api/generated/core/v1.ts";
 
 export interface PodVolumes extends AsyncDisposable {
@@ -20,6 +21,8 @@ export interface PodVolumes extends AsyncDisposable {
    * well.
    */
   unmount(podUid: string, options?: { readonly keepsFiles: boolean }): Promise<void>;
+  /** What the plugin of a mounted volume measures itself; undefined if the caller has to measure the volume's path. */
+  report(podUid: string, volumeName: string): Promise<VolumeReport | undefined>;
   /** Names of the volumes of this node that a controller attaches, from before they are mounted until they are unstaged; sorted. */
   volumesInUse(): readonly string[];
   /** Uids of Pods that have a directory on disk. */
@@ -37,6 +40,13 @@ export interface MountedVolume {
   readonly isEphemeral: boolean;
   /** The path is a block device, which containers get through `volumeDevices`. */
   readonly isBlockDevice?: true;
+  /** The claim behind it: its usage is that of its file system, and it is reported with the claim's name. */
+  readonly claim?: ClaimName;
+}
+
+export interface ClaimName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** A service account token that a volume projects. */

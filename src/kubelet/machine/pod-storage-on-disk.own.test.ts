@@ -38,7 +38,10 @@ function aStorage() {
   const [ephemeral, external] = [{ isEphemeral: true }, { path: "/", isExternal: true }];
   const mounted = new Map([at("disk", ephemeral), at("memory"), at("settings", ephemeral), at("foreign", external)]);
   const directories = { logs: join(root, "logs"), pods: join(root, "pods") };
-  return { clock, storage: new PodStorageOnDisk({ clock, directories, volumes: { mounted: () => mounted } }) };
+  return {
+    clock,
+    storage: new PodStorageOnDisk({ clock, directories, volumes: { mounted: () => mounted, report: async () => undefined } }),
+  };
 }
 
 test("podStorage measures a Pod's own volumes with their disks, its logs by container, and its hosts file", async () => {
@@ -69,4 +72,38 @@ test("the measured size of a volume is cached for a minute", async () => {
   equal(await inodes(), before);
   await clock.advance(VOLUME_USAGE_KEPT_MS);
   equal(await inodes(), (before ?? 0) + 1);
+});
+
+test("a volume with a claim is measured by its file system, or by its driver, and named by its claim", async () => {
+  const claim = { namespace: "default", name: "data" };
+  const mounted = (fields: Partial<MountedVolume>): MountedVolume => ({
+    ...{ path: join(root, "disk"), isReadOnly: false, isExternal: false, isEphemeral: false, claim },
+    ...fields,
+  });
+  const volumes = new Map([
+    ["local", mounted({})],
+    ["host", mounted({ isExternal: true })],
+    ["raw", mounted({ isBlockDevice: true })],
+    ["driven", mounted({ isBlockDevice: true })],
+  ]);
+  const filesystem = { availableBytes: 1, capacityBytes: 3, usedBytes: 2 };
+  const condition = { isAbnormal: true, message: "broken" };
+  const storage = new PodStorageOnDisk({
+    clock: virtualClock(),
+    directories: { logs: join(root, "logs"), pods: join(root, "pods") },
+    volumes: { mounted: () => volumes, report: async (_uid, name) => (name === "driven" ? { filesystem, condition } : undefined) },
+  });
+  const spec = { containers: [], volumes: [...volumes.keys()].map((name) => ({ name, persistentVolumeClaim: { claimName: "data" } })) };
+
+  const { volumes: measured } = await storage.of(buildPod({ metadata: { uid: "u-1" }, spec }));
+
+  deepEqual(
+    measured.map(({ name, claim: of }) => [name, of]),
+    [
+      ["local", claim],
+      ["driven", claim],
+    ],
+  );
+  equal(measured[0]?.used?.usedBytes, measured[0]?.filesystem.usedBytes);
+  deepEqual([measured[1]?.filesystem, measured[1]?.condition], [filesystem, condition]);
 });

@@ -10,7 +10,7 @@ import { joinPath } from "../../host/files/files.ts";
 import { diskUsage } from "../../host/kernel/machine-usage.ts";
 import { namesIn } from "../../host/files/shared-directory.ts";
 import type { PodStorage, TreeUsage, VolumeUsage } from "../contracts/pod-storage.ts";
-import type { PodVolumes } from "../contracts/pod-volumes.ts";
+import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import { podLogDirectory } from "../container-config/sandbox.ts";
 
 /** Upstream's volumeStatsAggPeriod. */
@@ -21,7 +21,7 @@ const VOLUME_ENTRIES_MAX = 100_000;
 const VOLUMES_MAX = 4_096;
 
 export interface PodStorageOptions {
-  readonly volumes: Pick<PodVolumes, "mounted">;
+  readonly volumes: Pick<PodVolumes, "mounted" | "report">;
   readonly directories: { readonly logs: string; readonly pods: string };
   readonly clock: Clock;
 }
@@ -49,11 +49,29 @@ export class PodStorageOnDisk {
   /** Undefined for volumes that are not the Pod's own (hostPath) or do not exist yet. */
   async #volume({ metadata }: Pod, volume: Volume): Promise<VolumeUsage | undefined> {
     const mounted = this.#options.volumes.mounted(metadata.uid ?? "")?.get(volume.name);
-    if (mounted === undefined || mounted.isExternal) return undefined;
+    if (mounted === undefined) return undefined;
+    if (mounted.claim !== undefined) return this.#claimed(metadata.uid ?? "", volume.name, mounted);
+    if (mounted.isExternal) return undefined;
     const filesystem = await diskUsage(mounted.path).catch(() => undefined);
     if (filesystem === undefined) return undefined;
     const used = await this.#used(mounted.path);
     return { name: volume.name, isEphemeral: mounted.isEphemeral, filesystem, ...(used === undefined ? {} : { used }) };
+  }
+
+  /** A claim has a file system of its own, or one that its provisioner accounts for: its tree is not walked. */
+  async #claimed(
+    podUid: string,
+    name: string,
+    { path, claim, isExternal, isBlockDevice }: MountedVolume,
+  ): Promise<VolumeUsage | undefined> {
+    const report = await this.#options.volumes.report(podUid, name).catch(() => undefined);
+    const isMeasurable = !isExternal && isBlockDevice !== true;
+    const filesystem = report?.filesystem ?? (isMeasurable ? await diskUsage(path).catch(() => undefined) : undefined);
+    if (filesystem === undefined || claim === undefined) return undefined;
+    const { usedBytes, inodesUsed } = filesystem;
+    const used = inodesUsed === undefined ? { usedBytes } : { usedBytes, inodesUsed };
+    const condition = report?.condition === undefined ? {} : { condition: report.condition };
+    return { name, isEphemeral: false, filesystem, used, claim, ...condition };
   }
 
   #used(path: string): Promise<TreeUsage | undefined> {

@@ -24,6 +24,8 @@ export interface StartFailure {
 }
 
 export interface PodMemory {
+  /** Why the node evicts the Pod; undefined: it does not. */
+  readonly eviction?: string | undefined;
   /** Restart back-off by container name. */
   readonly crashes: ReadonlyMap<string, BackOff>;
   /**
@@ -54,6 +56,7 @@ export interface PodMemory {
 
 /** Mutable state of one Pod worker. */
 export class PodWorkerMemory implements PodMemory {
+  eviction: string | undefined;
   readonly crashes = new Map<string, BackOff>();
   readonly endedBefore = new Set<string>();
   readonly failures = new Map<string, StartFailure>();

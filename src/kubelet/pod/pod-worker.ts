@@ -35,7 +35,7 @@ import { isResizing } from "./plan/plan-resize.ts";
 import { planPod } from "./plan/pod-plan.ts";
 import type { PodPlan } from "./plan/plan-contract.ts";
 import { PodResize } from "../resize/pod-resize.ts";
-import { podStatusOf, refusedStatus } from "./status/pod-status.ts";
+import { EVICTED, podStatusOf, refusedStatus } from "./status/pod-status.ts";
 import { StatusWriter } from "./status/status-writer.ts";
 import { PodWorkerMetrics } from "./pod-worker-metrics.ts";
 import { PodProber } from "../probes/pod-prober.ts";
@@ -198,6 +198,14 @@ export class PodWorker {
     // Volumes may show allocated resources (downward API).
     if (this.allocated === before) this.wake();
     else this.retry();
+  }
+
+  /** Terminates the Pod at once; it stays in the API as Failed. */
+  evict(message: string): void {
+    if (this.#memory.eviction !== undefined || !this.isActive || !isDesired(this.#state)) return;
+    this.#memory.eviction = message;
+    this.#options.recorder.record(this.#pod, { type: "Warning", reason: EVICTED, message });
+    this.wake();
   }
 
   wake(): void {
@@ -396,10 +404,10 @@ export class PodWorker {
     // Terminal before this kubelet ran it: its status was written by another component.
     if (isTerminal(pod) && sandbox === undefined) return;
     const runtimeName = runtime.version.slice(0, runtime.version.indexOf("://"));
-    const { granted } = this.#memory;
+    const { granted, eviction } = this.#memory;
     this.#resize.observe(pod, { isUnderWay: isResizing(pod, sandbox, this.#memory) });
     const { conditions: resizes } = this.#resize;
-    const seen = { pod, sandbox, waiting, granted, resizes, isTerminated, isPastDeadline };
+    const seen = { pod, sandbox, waiting, granted, resizes, isTerminated, isPastDeadline, eviction };
     const status = podStatusOf({ ...seen, runtimeName, hostIps, nowMs: clock.now() });
     if (isPastDeadline && !isTerminal(pod)) this.#events.recordDeadline(this.#pod);
     await this.#write(status);

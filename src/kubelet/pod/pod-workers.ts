@@ -45,6 +45,15 @@ export class PodWorkers implements InformerHandler<Pod> {
     return found;
   }
 
+  /** Pods that are admitted and not terminal. */
+  active(): readonly Pod[] {
+    return [...this.#workers.values()].filter(({ isActive }) => isActive).map(({ pod }) => pod);
+  }
+
+  evict(podUid: string, message: string): void {
+    this.#workers.get(podUid)?.evict(message);
+  }
+
   has(podUid: string): boolean {
     return this.#workers.has(podUid);
   }

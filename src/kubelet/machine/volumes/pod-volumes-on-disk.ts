@@ -15,6 +15,7 @@ import type { Logger } from "../../../base/logger.ts";
 import { makeDirectories, namesIn, realPathOf, removeTree } from "../../../host/files/shared-directory.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { ContainerConfigError } from "../../contracts/pod-machine.ts";
+import type { VolumeReport } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, PodVolumes } from "../../contracts/pod-volumes.ts";
 import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
@@ -23,7 +24,7 @@ import { mayHaveGrown } from "../../volumes/framework/claim-expansion.ts";
 import { ClaimError, isClaimed } from "../../volumes/framework/claimed-volume.ts";
 import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
 import { VolumeError } from "../../volumes/framework/volume-error.ts";
-import type { VolumePlugin, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
+import type { VolumeNode, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { ClaimChecks } from "./claim-checks.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
@@ -35,7 +36,7 @@ import { checkSubPath, mountSubPath } from "./sub-paths.ts";
 import { startUpdates, type Updates } from "./updates.ts";
 import { VolumeExpansion, type VolumeExpansionOptions } from "./volume-expansion.ts";
 import { countVolumes, timedOperations } from "./volume-metrics.ts";
-import { VolumeSetUp } from "./volume-set-up.ts";
+import { VolumeSetUp, type PlacedVolume } from "./volume-set-up.ts";
 
 export interface PodVolumesOptions {
   /** For example /var/lib/kubelet. Created if missing. */
@@ -66,8 +67,8 @@ export async function startPodVolumes(options: PodVolumesOptions): Promise<PodVo
 interface MountedPod {
   pod: Pod;
   readonly volumes: Map<string, MountedVolume>;
-  /** Plugins of the mounted volumes, by name of the volume. */
-  readonly plugins: Map<string, VolumePlugin>;
+  /** The mounted volumes with their plugins, by name. */
+  readonly placed: Map<string, PlacedVolume>;
   /** Aborted when it is to be unmounted. */
   readonly stop: AbortController;
 }
@@ -81,6 +82,7 @@ class PodVolumesOnDisk implements PodVolumes {
   readonly #updates: Updates;
   readonly #listening: readonly Disposable[];
   readonly #staged: StagedVolumes;
+  readonly #node: VolumeNode;
   readonly #setUp: VolumeSetUp;
   readonly #expansion: VolumeExpansion | undefined;
   readonly #checks: ClaimChecks;
@@ -89,12 +91,13 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#options = options;
     this.#directories = directories;
     this.#staged = staged;
-    const node = {
+    const node: VolumeNode = {
       ...options,
       nodeAllocatable: () => options.nodeAllocatable(),
       pluginsDirectory: directories.plugins,
       mounter: linuxMounter(options.clock),
     };
+    this.#node = node;
     this.#expansion = options.claims && new VolumeExpansion({ ...options.claims, node });
     this.#checks = new ClaimChecks({
       clock: options.clock,
@@ -134,6 +137,13 @@ class PodVolumesOnDisk implements PodVolumes {
       if (errors.length > 0) throw mountError(errors, missing());
       return mounted.volumes;
     });
+  }
+
+  async report(podUid: string, volumeName: string): Promise<VolumeReport | undefined> {
+    const mounted = this.#pods.get(podUid);
+    const [placed, volume] = [mounted?.placed.get(volumeName), mounted?.volumes.get(volumeName)];
+    if (placed === undefined || volume === undefined) return undefined;
+    return placed.plugin.usage?.(placed.podVolume, volume, this.#node);
   }
 
   volumesInUse(): readonly string[] {
@@ -198,7 +208,7 @@ class PodVolumesOnDisk implements PodVolumes {
     const mounted = {
       pod,
       volumes: new Map<string, MountedVolume>(),
-      plugins: new Map<string, VolumePlugin>(),
+      placed: new Map<string, PlacedVolume>(),
       stop: new AbortController(),
     };
     this.#pods.set(podUid, mounted);
@@ -220,9 +230,11 @@ class PodVolumesOnDisk implements PodVolumes {
       const volumeOfPod = await this.#setUp.setUp(placed, signal);
       // A volume that cannot be grown is used as it is: the failure is an Event, and is retried.
       await this.#expansion?.expandIfDue(placed, signal).catch((error: unknown) => this.#cannotGrow(mounted.pod, volume, error));
-      mounted.volumes.set(volume.name, volumeOfPod);
-      mounted.plugins.set(volume.name, placed.plugin);
-      if (placed.podVolume.persistent !== undefined) this.#checks.want();
+      const { persistent } = placed.podVolume;
+      const { namespace = "", name = "" } = persistent?.claim.metadata ?? {};
+      mounted.volumes.set(volume.name, persistent === undefined ? volumeOfPod : { ...volumeOfPod, claim: { namespace, name } });
+      mounted.placed.set(volume.name, placed);
+      if (persistent !== undefined) this.#checks.want();
     } catch (error) {
       throw failedSetUp(placed.podVolume.volumeName, error);
     }
@@ -232,7 +244,7 @@ class PodVolumesOnDisk implements PodVolumes {
   #expandable(): readonly { readonly mounted: MountedPod; readonly volume: Volume }[] {
     return [...this.#pods.values()].flatMap((mounted) =>
       usedVolumes(mounted.pod)
-        .filter((volume) => isClaimed(volume) && mounted.plugins.get(volume.name)?.expand !== undefined)
+        .filter((volume) => isClaimed(volume) && mounted.placed.get(volume.name)?.plugin.expand !== undefined)
         .map((volume) => ({ mounted, volume })),
     );
   }
@@ -273,8 +285,8 @@ class PodVolumesOnDisk implements PodVolumes {
     await this.#turns.run(podUid, async () => {
       const mounted = this.#pods.get(podUid);
       if (mounted === undefined) return;
-      const { pod, plugins, stop } = mounted;
-      const present = usedVolumes(pod).filter((volume) => plugins.get(volume.name)?.refresh !== undefined);
+      const { pod, placed, stop } = mounted;
+      const present = usedVolumes(pod).filter((volume) => placed.get(volume.name)?.plugin.refresh !== undefined);
       const refresh = async (volume: Volume) => this.#setUp.setUp(await this.#setUp.place(pod, volume, stop.signal), stop.signal);
       const results = await Promise.allSettled(present.map(refresh));
       // A terminating Pod keeps its contents: their sources may be deleted with its namespace.

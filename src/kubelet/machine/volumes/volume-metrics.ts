@@ -29,22 +29,22 @@ export function timedOperations({ clock, metrics }: VolumeMetricsOptions): Timed
   };
 }
 
-/** The plugins of the mounted volumes of a Pod, by name of the volume. */
 export interface CountedPod {
   readonly pod: Pod;
-  readonly plugins: ReadonlyMap<string, VolumePlugin>;
+  /** The mounted volumes, by name. */
+  readonly placed: ReadonlyMap<string, { readonly plugin: VolumePlugin }>;
 }
 
 export function countVolumes(pods: Iterable<CountedPod>): VolumeCounts {
   const counts = new Map<string, { desired: number; actual: number }>();
-  for (const { pod, plugins } of pods) {
+  for (const { pod, placed } of pods) {
     for (const volume of usedVolumes(pod)) {
-      const plugin = plugins.get(volume.name) ?? pluginIfAny(volume);
+      const plugin = placed.get(volume.name)?.plugin ?? pluginIfAny(volume);
       // A volume without a plugin is an event of its Pod, and not counted.
       if (plugin === undefined) continue;
       const name = pluginName(plugin);
       const count = counts.get(name) ?? { desired: 0, actual: 0 };
-      counts.set(name, { desired: count.desired + 1, actual: count.actual + (plugins.has(volume.name) ? 1 : 0) });
+      counts.set(name, { desired: count.desired + 1, actual: count.actual + (placed.has(volume.name) ? 1 : 0) });
     }
   }
   return counts;

@@ -21,7 +21,8 @@ export const LOST_EXIT_CODE = 137;
 export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: { readonly isPastDeadline: boolean }): boolean {
   const { pod, sandbox, isOrphaned } = view;
   const isDeleted = isOrphaned || pod.metadata.deletionTimestamp !== undefined;
-  if (!isDeleted && !isPastDeadline && !isTerminal(pod) && !hasCompleted(view)) return false;
+  const isEvicted = view.memory.eviction !== undefined;
+  if (!isDeleted && !isPastDeadline && !isEvicted && !isTerminal(pod) && !hasCompleted(view)) return false;
   const groups = stopGroups(view);
   if (groups.length > 0) planning.add({ do: "stop-containers", groups, ...graceLeft(view) });
   if (sandbox?.state === "ready") planning.add({ do: "stop-sandbox", id: sandbox.id });
@@ -33,7 +34,9 @@ export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: {
 /**
  * Continues a termination that an earlier kubelet process began with the rest of its grace period, which ends at the deletion timestamp.
  */
-function graceLeft({ pod, nowMs, isResumed = false }: PodView): { readonly graceMs: number; readonly passedMs: number } {
+function graceLeft({ pod, nowMs, memory, isResumed = false }: PodView): { readonly graceMs: number; readonly passedMs: number } {
+  // As upstream: an evicted Pod must not write on for its own grace period.
+  if (memory.eviction !== undefined) return { graceMs: GRACE_MIN_MS, passedMs: 0 };
   const graceMs = stopGraceMs(pod);
   const endMs = isResumed ? timestampMs(pod.metadata.deletionTimestamp) : undefined;
   if (endMs === undefined) return { graceMs, passedMs: 0 };

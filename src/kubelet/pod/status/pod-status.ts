@@ -23,11 +23,15 @@ export interface PodStatusView extends ContainersView {
   /** Nothing of the Pod runs or will run. */
   readonly isTerminated: boolean;
   readonly isPastDeadline: boolean;
+  /** Why the node evicts the Pod. */
+  readonly eviction?: string | undefined;
   /** Conditions of a resize. */
   readonly resizes?: readonly PodCondition[];
   readonly nowMs: number;
 }
 
+/** Reason of the status and of the Event of an evicted Pod. */
+export const EVICTED = "Evicted";
 export const DEADLINE = { reason: "DeadlineExceeded", message: "Pod was active on the node longer than the specified deadline" };
 
 export function podStatusOf(view: PodStatusView): PodStatus {
@@ -135,20 +139,21 @@ function phaseIn(
   initStatuses: readonly ContainerStatus[],
   statuses: readonly ContainerStatus[],
 ): { readonly phase: Phase; readonly reached: Phase } {
-  const { pod, sandbox, isTerminated, isPastDeadline } = view;
+  const { pod, sandbox, isTerminated, isPastDeadline, eviction } = view;
   const before = pod.status?.phase ?? "Pending";
   if (isTerminal(pod)) return { phase: before, reached: before };
   const phase = phaseOf({ pod, initStatuses, statuses, isTerminated, hasBegun: hasBegun(view) });
   const isDeleted = pod.metadata.deletionTimestamp !== undefined;
-  const isFailed = isPastDeadline || (isTerminated && isDeleted && phase !== "Succeeded");
+  const isFailed = isPastDeadline || eviction !== undefined || (isTerminated && isDeleted && phase !== "Succeeded");
   const reached = isFailed ? "Failed" : phase;
   const isHeld = hasRunning(sandbox) && (reached === "Failed" || reached === "Succeeded");
   return { phase: isHeld ? before : reached, reached };
 }
 
 /** Reason and message of the phase, kept until the phase changes. */
-function reasonFor({ pod, isPastDeadline }: PodStatusView, phase: Phase): Pick<PodStatus, "reason" | "message"> {
+function reasonFor({ pod, isPastDeadline, eviction }: PodStatusView, phase: Phase): Pick<PodStatus, "reason" | "message"> {
   const { status: { phase: before, reason, message } = {} } = pod;
+  if (eviction !== undefined && phase === "Failed" && before !== "Failed") return { reason: EVICTED, message: eviction };
   if (isPastDeadline && phase === "Failed" && before !== "Failed") return DEADLINE;
   if (before !== phase) return {};
   return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };

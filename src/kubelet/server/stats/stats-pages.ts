@@ -15,6 +15,7 @@ import { completeStats } from "./live-statistics.ts";
 import { runtimeNumbers } from "./runtime-numbers.ts";
 import type { CgroupSettings, CgroupSettingsSource, CgroupUsageSource, NodeNumbersSource } from "./node-statistics.ts";
 import { resourceFamilies, type ResourceNumbers } from "./resource-metrics.ts";
+import { volumeFamilies } from "./volume-metrics.ts";
 import { statsSummary } from "./stats-summary.ts";
 
 export interface StatsSources {
@@ -72,7 +73,8 @@ export function statsHandlers({
   };
   const metricsPage: Handler = async ({ kubelet }, { reply }) => {
     const own = ownFamilies(kubelet.nodeName, await kubelet.runtime.list());
-    const families = [...own, ...(metrics?.families() ?? []), ...(requests?.families() ?? []), ...processFamilies()];
+    const volumes = podStorage === undefined ? [] : volumeFamilies((await storageOf(kubelet, podStorage, hasClaim)).values());
+    const families = [...own, ...volumes, ...(metrics?.families() ?? []), ...(requests?.families() ?? []), ...processFamilies()];
     sendText(reply, 200, prometheusText(families), { type: PROMETHEUS_TYPE });
   };
   const cadvisorMetricsPage: Handler = async ({ kubelet, log }, { reply }) => {
@@ -92,10 +94,18 @@ export function statsHandlers({
   return { statsSummaryPage, resourceMetricsPage, metricsPage, cadvisorMetricsPage, probeMetricsPage, configzPage };
 }
 
+function hasClaim({ spec }: Pod): boolean {
+  return (spec?.volumes ?? []).some(({ persistentVolumeClaim, ephemeral }) => (persistentVolumeClaim ?? ephemeral) !== undefined);
+}
+
 /** Sequential, to leave disk bandwidth to others. */
-async function storageOf(kubelet: ServedKubelet, podStorage: PodStorageSource): Promise<ReadonlyMap<string, PodStorage>> {
+async function storageOf(
+  kubelet: ServedKubelet,
+  podStorage: PodStorageSource,
+  isWanted: (pod: Pod) => boolean = () => true,
+): Promise<ReadonlyMap<string, PodStorage>> {
   const found = new Map<string, PodStorage>();
-  for (const pod of kubelet.pods()) {
+  for (const pod of kubelet.pods().filter(isWanted)) {
     // Its directories may be removed meanwhile.
     const storage = await podStorage(pod).catch(() => undefined);
     if (storage !== undefined) found.set(pod.metadata.uid ?? "", storage);

@@ -1,12 +1,16 @@
 /** Disk usage of Pods and containers in the format of upstream's stats summary. Pure; measured by machine/pod-storage-on-disk.ts. */
 import type { FilesystemUsage, PodStorage, TreeUsage } from "../../contracts/pod-storage.ts";
 
+import type { ClaimName } from "../../contracts/pod-volumes.ts";
+
 export interface FilesystemSummary extends Partial<FilesystemUsage> {
   readonly time: string;
 }
 
 export interface VolumeSummary extends FilesystemSummary {
   readonly name: string;
+  readonly pvcRef?: ClaimName;
+  readonly volumeHealthStats?: { readonly abnormal: boolean };
 }
 
 /** Its disk, and its usage of that. */
@@ -30,7 +34,12 @@ export function filesystemSummary(
 /** Undefined if none exist: the member is then omitted. */
 export function volumeSummaries({ volumes }: PodStorage, time: string): readonly VolumeSummary[] | undefined {
   if (volumes.length === 0) return undefined;
-  return volumes.map(({ name, filesystem, used }) => ({ ...filesystemSummary(time, filesystem, used), name }));
+  return volumes.map(({ name, filesystem, used, claim, condition }) => ({
+    ...filesystemSummary(time, filesystem, used),
+    name,
+    ...(claim === undefined ? {} : { pvcRef: { name: claim.name, namespace: claim.namespace } }),
+    ...(condition === undefined ? {} : { volumeHealthStats: { abnormal: condition.isAbnormal } }),
+  }));
 }
 
 export interface OwnStorage {

@@ -26,7 +26,7 @@ import type {
 import type { CSIDriver, VolumeAttachment } from "../../../api/generated/storage.k8s.io/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { Logger } from "../../../base/logger.ts";
-import type { FilesystemUsage } from "../../contracts/pod-storage.ts";
+import type { VolumeReport } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, TokenSpec } from "../../contracts/pod-volumes.ts";
 import type { Mounter } from "./mounter.ts";
 
@@ -125,12 +125,6 @@ export interface PodVolume extends VolumeLocation {
 export interface PersistentPair {
   readonly claim: PersistentVolumeClaim;
   readonly volume: PersistentVolume;
-}
-
-export interface VolumeReport {
-  readonly filesystem: FilesystemUsage;
-  /** Set by drivers that monitor the health of their volumes. */
-  readonly condition?: { readonly isAbnormal: boolean; readonly message: string };
 }
 
 /** The node that a plugin works on. */
