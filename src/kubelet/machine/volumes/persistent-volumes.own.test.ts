@@ -320,6 +320,7 @@ test("volumeMode Block is a link to the device, which a restart finds and nothin
     isExternal: false,
     isEphemeral: false,
     isBlockDevice: true,
+    claim: { namespace: "ns", name: "c-raw" },
   });
   assert.equal((await stat(mounted?.path ?? "")).isBlockDevice(), true);
   assert.equal(
