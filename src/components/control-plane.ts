@@ -5,7 +5,7 @@
 import type { IdentityName } from "../api/identities.ts";
 import type { Transport } from "../api/machinery/transport.ts";
 import type { ApiServer } from "../apiserver/api-server.ts";
-import { newUid } from "../apiserver/framework/storage/identifiers.ts";
+import { newUid } from "../base/uuid.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
 import { IN_PROCESS_HOST, RequestMetrics } from "../client/request-metrics.ts";

@@ -39,7 +39,7 @@ describe("events and conditions", () => {
     await cluster.make(aPod("p", { cpu: "5" }));
 
     const message =
-      "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
+      "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. no new claims to deallocate, preemption: 0/2 nodes are available: 2 Preemption is not helpful for scheduling.";
     deepEqual(await conditionOf(cluster, "p"), { status: "False", reason: "Unschedulable", message });
     deepEqual(await cluster.eventsOf("p"), [`Warning FailedScheduling ${message}`]);
     deepEqual(

@@ -100,7 +100,7 @@ test("a NoSchedule taint repels pods without a toleration and leaves running one
   await server.eventEmitted({ namespace: "no-schedule", name: "stranger" }, "FailedScheduling");
   match(
     await kubectl("describe pod stranger"),
-    / 0\/3 nodes are available: 1 node\(s\) had untolerated taint\(s\), 2 node\(s\) were unschedulable\. preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\.$/m,
+    / 0\/3 nodes are available: 1 node\(s\) had untolerated taint\(s\), 2 node\(s\) were unschedulable\. no new claims to deallocate, preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\.$/m,
   );
 
   equal(await kubectl("taint node node-0 team-"), "node/node-0 untainted\n");

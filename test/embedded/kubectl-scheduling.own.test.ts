@@ -31,7 +31,7 @@ test("kubectl describe shows why a pod is pending, and its events once it runs",
   match(pending, /^  PodScheduled +False *$/m);
   match(
     pending,
-    /^  Warning +FailedScheduling +\w+ +default-scheduler +0\/3 nodes are available: 3 Insufficient cpu\. preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\.$/m,
+    /^  Warning +FailedScheduling +\w+ +default-scheduler +0\/3 nodes are available: 3 Insufficient cpu\. no new claims to deallocate, preemption: 0\/3 nodes are available: 3 Preemption is not helpful for scheduling\.$/m,
   );
   match(await kubectl("get pod big -o wide --no-headers"), /^big +0\/1 +Pending +0 +\w+ +<none> +<none> +<none> +<none>\n$/);
 

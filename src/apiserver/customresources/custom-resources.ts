@@ -15,7 +15,7 @@ import type { MetricFamilies } from "../framework/document.ts";
 import type { KindName } from "../framework/objects.ts";
 import type { OwnRequests, Place } from "../framework/own-requests.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { newUid } from "../framework/storage/identifiers.ts";
+import { newUid } from "../../base/uuid.ts";
 import { cleanUp, hasFinalizer } from "./cleanup.ts";
 import { withNextStatus, type UsedNames } from "./definition-status.ts";
 import { ConversionMetrics } from "./conversion-metrics.ts";

@@ -6,7 +6,7 @@ import type { ExchangeAnswer, ExchangeRequest, WholeAnswer } from "../framework/
 import { OVERLOAD_MESSAGE, OverloadError } from "../framework/overload.ts";
 import type { User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
-import { newUid } from "../framework/storage/identifiers.ts";
+import { newUid } from "../../base/uuid.ts";
 import type { LargeBodies } from "../limits/large-bodies.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
 import { isPretty } from "../shared/pretty-json.ts";

@@ -4,7 +4,7 @@ import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery
 import { formatTime } from "../../api/machinery/time.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { RequestContext } from "../framework/request.ts";
-import { newUid } from "../framework/storage/identifiers.ts";
+import { newUid } from "../../base/uuid.ts";
 
 /** The object gets the namespace of the path; a body with another one is rejected, unless the resource is cluster-scoped. */
 export function inNamespace<T extends KubeObject>(object: T, namespace: string): T {

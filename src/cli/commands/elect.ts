@@ -7,7 +7,7 @@
  * cannot kill the program, which then overlaps with the next leader's. In a container whose PID 1 is this process, both terminate or freeze
  * together.
  */
-import { newUid } from "../../apiserver/framework/storage/identifiers.ts";
+import { newUid } from "../../base/uuid.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import {

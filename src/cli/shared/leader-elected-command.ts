@@ -2,7 +2,7 @@
  * Shared by the commands that run one leader-elected component as a separate process (`k8ts controller-manager`, `k8ts scheduler`): leader
  * election flags, the metrics page, output and shutdown. Of several instances only the leader is active.
  */
-import { newUid } from "../../apiserver/framework/storage/identifiers.ts";
+import { newUid } from "../../base/uuid.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { RequestMetrics } from "../../client/request-metrics.ts";

@@ -13,7 +13,7 @@ export interface FitError {
 
 export const NO_NODES_MESSAGE = "no nodes available to schedule pods";
 
-/** "0/5 nodes are available: 1 node(s) had untolerated taint(s), 4 Insufficient cpu. preemption: 0/5 nodes are available: …" */
+/** "0/5 nodes are available: 1 node(s) had untolerated taint(s), 4 Insufficient cpu. no new claims to deallocate, preemption: 0/5 nodes are available: …" */
 export function fitErrorMessage({ nodeCount, preFilterMessage, refused, postFilterMessage }: FitError): string {
   const why = preFilterMessage === "" ? counted(refused) : preFilterMessage;
   return [`0/${nodeCount} nodes are available:`, why === "" ? "" : `${why}.`, postFilterMessage].filter((part) => part !== "").join(" ");

@@ -16,6 +16,7 @@ test("the default plugins are upstream's, in its order and with its weights", ()
       "NodeResourcesFit 1",
       "PodTopologySpread 2",
       "InterPodAffinity 2",
+      "DynamicResources 2",
       "DefaultPreemption",
       "NodeResourcesBalancedAllocation 1",
       "ImageLocality 1",

@@ -1,11 +1,12 @@
 /**
  * The plugins of the default profile, as upstream 1.36. The order is the call order at every point: a node that several would reject is
  * rejected with the message of the first. Not here, until there is storage for it: VolumeRestrictions, NodeVolumeLimits, VolumeBinding,
- * VolumeZone (before PodTopologySpread), DynamicResources (before DefaultPreemption) and NodeDeclaredFeatures (last).
+ * VolumeZone (before PodTopologySpread), and NodeDeclaredFeatures (last).
  */
 import type { PluginFactory } from "../framework/plugin.ts";
 import { defaultBinder } from "./default-binder/default-binder.ts";
 import { defaultPreemption } from "./default-preemption/default-preemption.ts";
+import { dynamicResources } from "./dynamic-resources/dynamic-resources.ts";
 import { imageLocality } from "./image-locality/image-locality.ts";
 import { interPodAffinity } from "./inter-pod-affinity/inter-pod-affinity.ts";
 import { nodeAffinity } from "./node-affinity/node-affinity.ts";
@@ -38,6 +39,8 @@ export const all: readonly DefaultPlugin[] = [
   { factory: nodeResourcesFit, weight: 1 },
   { factory: podTopologySpread, weight: 2 },
   { factory: interPodAffinity, weight: 2 },
+  // Before DefaultPreemption: deallocating an unused claim disturbs less than evicting Pods.
+  { factory: dynamicResources, weight: 2 },
   { factory: defaultPreemption },
   { factory: nodeResourcesBalancedAllocation, weight: 1 },
   { factory: imageLocality, weight: 1 },

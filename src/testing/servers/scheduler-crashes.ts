@@ -6,7 +6,9 @@
 import { nodes } from "../../api/core/v1/node.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
+import type { ResourceClaim } from "../../api/generated/resource.k8s.io/v1.ts";
 import type { TransportEvent } from "../../api/machinery/transport.ts";
+import { resourceClaims } from "../../api/resource.k8s.io/v1/resource-claim.ts";
 import { startGuardedServer, type StartedServer } from "../../apiserver/testing/server.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { seededRandom } from "../../base/random.ts";
@@ -35,6 +37,8 @@ export interface SchedulerCrashes {
   readonly over: readonly string[];
   /** Final placement. */
   readonly end: ClusterState & { readonly waiting: readonly Pod[] };
+  /** Final claims. */
+  readonly claims: readonly ResourceClaim[];
 }
 
 /** Longer than the maximum back-off, so that every Pod that fits is placed. */
@@ -76,7 +80,13 @@ export async function runCrashingSchedulers({
   ended.push(life.end());
   await clock.advance(5_000);
   await Promise.all(ended);
-  return { calls: calls + life.transport.calls, bindings: record.bindings, over: record.over, end: await stateOf(client) };
+  return {
+    calls: calls + life.transport.calls,
+    bindings: record.bindings,
+    over: record.over,
+    end: await stateOf(client),
+    claims: (await client.list(resourceClaims)).items,
+  };
 }
 
 interface Life {

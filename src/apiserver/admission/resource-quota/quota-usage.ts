@@ -27,7 +27,7 @@ import type { KindName, Objects } from "../../framework/objects.ts";
 import type { RequestContext } from "../../framework/request.ts";
 import type { ObjectName } from "../../framework/storage/object-key.ts";
 import { translated } from "../../framework/storage/store-failure.ts";
-import { newUid } from "../../framework/storage/identifiers.ts";
+import { newUid } from "../../../base/uuid.ts";
 import type { StoredObject } from "../../framework/storage/storage.ts";
 import { SERVER } from "../../framework/own-requests.ts";
 import { ignoredFields } from "../../framework/storage/ignored-fields.ts";

@@ -17,7 +17,7 @@ import type { ServiceAccountTokens } from "../../framework/identity.ts";
 import type { Outcome } from "../../framework/outcome.ts";
 import type { RequestContext } from "../../framework/request.ts";
 import type { ExtensionFactory, ServerContext } from "../../framework/server-context.ts";
-import { newUid } from "../../framework/storage/identifiers.ts";
+import { newUid } from "../../../base/uuid.ts";
 import { findBoundObjects } from "./bound-object.ts";
 import { boundPayload } from "../../shared/bound-claims.ts";
 

@@ -10,7 +10,7 @@ import type { Entry, Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import { translated } from "../../framework/storage/store-failure.ts";
 import { SerialQueue } from "../../shared/serial-queue.ts";
-import { newUid } from "../../framework/storage/identifiers.ts";
+import { newUid } from "../../../base/uuid.ts";
 
 /** Writing this key takes the turn. */
 const TURN_KEY = `${bookkeepingPrefix("servicenumbers")}turn`;

@@ -6,7 +6,7 @@ import type { Json, JsonObject } from "../../../api/machinery/object.ts";
 import { internalError, isStatusError, timeoutError } from "../../../api/machinery/status-error.ts";
 import type { WebhookType } from "../../framework/admission/admission-metrics.ts";
 import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
-import { newUid } from "../../framework/storage/identifiers.ts";
+import { newUid } from "../../../base/uuid.ts";
 import type { AdmittedObjects } from "../admission/admitted-objects.ts";
 import { failsOpen } from "../admission/vital-requests.ts";
 import { parsePatch, readReview, reviewOf, reviewVersion, type ReviewResponse } from "./admission-review.ts";

@@ -5,12 +5,13 @@ import type { ClusterEvent, NodeChange, ObjectChange, ObjectKind, ObjectKinds, P
 import type { NodeInfo } from "../node-info.ts";
 import type { Plugin, PluginContext, PluginFactory, Rejection } from "../plugin.ts";
 import { podInfo, snapshotOf } from "./builders.ts";
+import { aClusterView } from "./changing-cluster.ts";
 
 /** The plugin with arguments as in a configuration; they must be valid. */
 export function made<Arguments>(factory: PluginFactory<Arguments>, written?: unknown, context: Partial<PluginContext> = {}): Plugin {
   const read = factory.readArguments?.(written) ?? { ok: true, arguments: undefined as Arguments };
   if (!read.ok) throw new Error(`The arguments of ${factory.name} are wrong: ${read.problems.join("; ")}`);
-  return factory.make(context as PluginContext, read.arguments);
+  return factory.make({ cluster: aClusterView(), ...context } as PluginContext, read.arguments);
 }
 
 /** The errors of a plugin's configuration; empty if it is valid. */

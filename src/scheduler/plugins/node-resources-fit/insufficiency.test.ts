@@ -45,35 +45,25 @@ const ROWS: readonly (readonly [what: string, asked: Resources, room: Partial<ty
   ["a device, of a node that has none", resources(0, 0, 0, 1), { has: resources(10, 20, 30) }, tooSmall(`Insufficient ${GPU}`)],
 ];
 
+const PLAIN = { isIgnored: () => false, isByDevices: () => false };
+
 for (const [what, asked, room, expected] of ROWS) {
   test(`a Pod that requests ${what} ${expected === undefined ? "fits" : "does not fit"}`, () => {
-    deepEqual(
-      insufficiency(
-        demandOf(asked, () => false),
-        roomOf({ ...ROOM, ...room }),
-      ),
-      expected,
-    );
+    deepEqual(insufficiency(demandOf(asked, PLAIN), roomOf({ ...ROOM, ...room })), expected);
   });
 }
 
+test("a resource of devices is checked only on nodes that provide it themselves", () => {
+  const demand = demandOf(resources(0, 0, 0, 5), { ...PLAIN, isByDevices: (name) => name === GPU });
+  equal(insufficiency(demand, roomOf({ ...ROOM, has: resources(10, 20, 30) })), undefined);
+  equal(insufficiency(demand, roomOf({ ...ROOM, has: resources(10, 20, 30, 4) }))?.reasons[0], `Insufficient ${GPU}`);
+});
+
 test("ignored resources and zero amounts are not checked", () => {
   const room = roomOf({ ...ROOM, has: resources(10, 20, 30) });
-  equal(
-    insufficiency(
-      demandOf(resources(1, 1, 1, 5), (name) => name === GPU),
-      room,
-    ),
-    undefined,
-  );
+  equal(insufficiency(demandOf(resources(1, 1, 1, 5), { ...PLAIN, isIgnored: (name) => name === GPU }), room), undefined);
   const zero: Resources = { ...resources(1), scalars: new Map([[GPU, 0]]) };
-  equal(
-    insufficiency(
-      demandOf(zero, () => false),
-      room,
-    ),
-    undefined,
-  );
+  equal(insufficiency(demandOf(zero, PLAIN), room), undefined);
 });
 
 test("a Pod that fits never exceeds a node's capacity, and one that does not would", () => {
@@ -81,7 +71,7 @@ test("a Pod that fits never exceeds a node's capacity, and one that does not wou
   const cases = fc.record({ asked: amounts, has: amounts, used: amounts, count: fc.nat(3), allowed: fc.nat(3) });
   fc.assert(
     fc.property(cases, ({ asked, has, used, count, allowed }) => {
-      const demand = demandOf(resources(...asked), () => false);
+      const demand = demandOf(resources(...asked), PLAIN);
       const room = roomOf({ has: resources(...has), used: resources(...used), count, allowed });
 
       const answer = insufficiency(demand, room);

@@ -18,6 +18,8 @@ interface ScalarDemand {
   readonly name: string;
   readonly amount: number;
   readonly reason: string;
+  /** Devices can provide it on nodes that do not provide it themselves: DynamicResources decides there. */
+  readonly byDevices: boolean;
 }
 
 /** The relevant part of a node. */
@@ -25,10 +27,17 @@ export type Room = Pick<NodeInfo, "pods" | "allowedPods" | "allocatable" | "requ
 
 const NO_SCALAR_DEMANDS: readonly ScalarDemand[] = [];
 
-export function demandOf({ scalars, ...requests }: Resources, isIgnored: (resource: string) => boolean): Demand {
+/** Which resources do not count as usual. */
+export interface ResourceRules {
+  isIgnored(resource: string): boolean;
+  isByDevices(resource: string): boolean;
+}
+
+export function demandOf({ scalars, ...requests }: Resources, { isIgnored, isByDevices }: ResourceRules): Demand {
   if (scalars.size === 0) return { ...requests, scalars: NO_SCALAR_DEMANDS };
   const counted = [...scalars].filter(([name, amount]) => amount !== 0 && !isIgnored(name));
-  return { ...requests, scalars: counted.map(([name, amount]) => ({ name, amount, reason: `Insufficient ${name}` })) };
+  const demands = counted.map(([name, amount]) => ({ name, amount, reason: `Insufficient ${name}`, byDevices: isByDevices(name) }));
+  return { ...requests, scalars: demands };
 }
 
 const PODS = 1;
@@ -70,8 +79,10 @@ export function insufficiency(demand: Demand, room: Room): Rejection | undefined
   return lacking === 0 ? undefined : REJECTIONS[lacking];
 }
 
-function isLacking({ name, amount }: ScalarDemand, { allocatable, requested }: Room): boolean {
-  return amount > (allocatable.scalars.get(name) ?? 0) - (requested.scalars.get(name) ?? 0);
+function isLacking({ name, amount, byDevices }: ScalarDemand, { allocatable, requested }: Room): boolean {
+  const provided = allocatable.scalars.get(name) ?? 0;
+  if (byDevices && provided === 0) return false;
+  return amount > provided - (requested.scalars.get(name) ?? 0);
 }
 
 function withScalars(lacking: number, scalars: readonly ScalarDemand[], room: Room): Rejection {

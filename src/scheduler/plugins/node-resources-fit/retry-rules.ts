@@ -1,13 +1,14 @@
 /** Queueing hints of NodeResourcesFit: when something that the Pod requests became free, or more. */
 import type { Node, Pod } from "../../../api/generated/core/v1.ts";
+import type { DeviceClass } from "../../../api/generated/resource.k8s.io/v1.ts";
 import { amountsOf, resourcesOf } from "../../framework/amounts.ts";
 import type { RetryRule } from "../../framework/cluster-event.ts";
 import { podInfoOf } from "../../framework/make-pod-info.ts";
 import { NO_RESOURCES, type Resources } from "../../framework/resources.ts";
-import { demandOf, insufficiency, type Demand, type Room } from "./insufficiency.ts";
+import { demandOf, insufficiency, type Demand, type ResourceRules, type Room } from "./insufficiency.ts";
 
-export function retryRules(isIgnored: (resource: string) => boolean): readonly RetryRule[] {
-  const demand = (pod: Pod): Demand => demandOf(podInfoOf(pod).requests, isIgnored);
+export function retryRules(rules: ResourceRules): readonly RetryRule[] {
+  const demand = (pod: Pod): Demand => demandOf(podInfoOf(pod).requests, rules);
   return [
     { of: "assigned-pod", changes: ["deleted"] },
     {
@@ -21,7 +22,14 @@ export function retryRules(isIgnored: (resource: string) => boolean): readonly R
       changes: ["added", "allocatable"],
       isWorthIt: (pod, { node, previous }) => isNewRoom(demand(pod), node, previous),
     },
+    { of: "object", kind: "DeviceClass", changes: ["added", "updated"], isWorthIt: (pod, { object }) => isProvidedBy(pod, object) },
   ];
+}
+
+/** Whether devices of the class can provide something that the Pod requests. */
+function isProvidedBy(pod: Pod, { metadata, spec }: DeviceClass): boolean {
+  const { scalars } = podInfoOf(pod).requests;
+  return scalars.has(spec.extendedResourceName ?? "") || scalars.has(`deviceclass.resource.kubernetes.io/${metadata.name}`);
 }
 
 function isLessUsed(demand: Demand, before: Pod, after: Pod): boolean {

@@ -1,0 +1,94 @@
+/** Allocates the devices of a Pod's claims on one node, without writing anything. */
+import type { AllocationResult, DeviceClass, ResourceClaim } from "../../../api/generated/resource.k8s.io/v1.ts";
+import type { NodeInfo } from "../../framework/node-info.ts";
+import type { Rejection } from "../../framework/plugin.ts";
+import type { PodInfo } from "../../framework/pod-info.ts";
+import { allocate } from "./allocator/allocate.ts";
+import { AllocationTimeout, NodeAllocationError } from "./allocator/model.ts";
+import { isAllocated, type CycleState, type NodeAllocation } from "./cycle-claims.ts";
+import type { DeviceLedger } from "./device-ledger.ts";
+import { extendedRequests, type ExtendedRequests } from "./extended-resources.ts";
+
+export interface NodeAllocatorOptions {
+  readonly ledger: DeviceLedger;
+  deviceClass(name: string): DeviceClass | undefined;
+  newShareId(): string;
+  /** Of the monotonic clock. */
+  nowMs(): number;
+}
+
+const CANNOT_ALLOCATE = rejection("cannot allocate all claims");
+const CANNOT_REUSE = rejection("cannot schedule extended resource claim");
+
+export class NodeAllocator {
+  readonly #options: NodeAllocatorOptions;
+
+  constructor(options: NodeAllocatorOptions) {
+    this.#options = options;
+  }
+
+  /** Throws if no node can help, or the search takes too long: the attempt fails then. */
+  allocateOn(state: CycleState, pod: PodInfo, node: NodeInfo): { readonly allocation: NodeAllocation } | { readonly rejection: Rejection } {
+    const extended = extendedOn(state, pod, node);
+    if ("reasons" in extended) return { rejection: extended };
+    const entries = state.claims.filter((entry) => !isAllocated(entry) && (!entry.isExtended || extended.requests.length > 0));
+    const claims = entries.map(({ claim, isExtended }) => (isExtended ? withRequests(claim, extended) : claim));
+    const extendedClaim = claims[entries.findIndex(({ isExtended }) => isExtended)];
+    if (claims.length === 0) return { allocation: { results: [], extendedClaim: undefined, mappings: [] } };
+    const results = this.#allocate(claims, state, node);
+    if ("reasons" in results) return { rejection: results };
+    const paired = entries.map((entry, index) => ({ entry, allocation: results[index] ?? {} }));
+    return { allocation: { results: paired, extendedClaim, mappings: extended.mappings } };
+  }
+
+  #allocate(
+    claims: readonly ResourceClaim[],
+    { counters, deadlineMs }: CycleState,
+    { node }: NodeInfo,
+  ): readonly AllocationResult[] | Rejection {
+    const { ledger } = this.#options;
+    try {
+      const results = allocate({
+        ...{ claims, node, counters },
+        pools: ledger.inventory.poolsOf(node),
+        allocated: ledger.allocated,
+        selectors: ledger.selectors,
+        deviceClass: (name) => this.#options.deviceClass(name),
+        newShareId: () => this.#options.newShareId(),
+        isOverdue: () => this.#options.nowMs() > deadlineMs,
+      });
+      return results ?? CANNOT_ALLOCATE;
+    } catch (error) {
+      if (error instanceof NodeAllocationError) return rejection(error.message);
+      if (!(error instanceof AllocationTimeout)) throw error;
+      throw new Error(`node ${node.metadata.name}: timed out trying to allocate devices`, { cause: error });
+    }
+  }
+}
+
+const NO_REQUESTS: ExtendedRequests = { requests: [], mappings: [] };
+
+/** The requests for resources that devices provide on this node: those that the node does not provide itself. */
+function extendedOn({ claims, extended }: CycleState, { pod, requests }: PodInfo, { allocatable }: NodeInfo): ExtendedRequests | Rejection {
+  const entry = claims.find(({ isExtended }) => isExtended);
+  if (entry === undefined) return NO_REQUESTS;
+  // It was created for another node; postFilter deletes it.
+  if (entry.claim.spec.devices?.requests !== undefined) return CANNOT_REUSE;
+  const classes = new Map<string, DeviceClass>();
+  for (const [name, amount] of requests.scalars) {
+    if (amount === 0) continue;
+    const provided = allocatable.scalars.get(name);
+    const byDevices = extended.get(name);
+    if (byDevices !== undefined && (provided ?? 0) === 0) classes.set(name, byDevices.deviceClass);
+    else if (provided === undefined) return rejection("cannot fit resource");
+  }
+  return classes.size === 0 ? NO_REQUESTS : extendedRequests(pod, classes);
+}
+
+function withRequests(claim: ResourceClaim, { requests }: ExtendedRequests): ResourceClaim {
+  return { ...claim, spec: { ...claim.spec, devices: { ...claim.spec.devices, requests } } };
+}
+
+function rejection(reason: string): Rejection {
+  return { reasons: [reason], resolvable: false };
+}
