@@ -2,6 +2,7 @@
  * All controllers, in the order of upstream's list. A new one is its folder and one line here. Those that need settings of the cluster are
  * functions of them.
  */
+import { attachDetachController } from "./attach-detach/attach-detach-controller.ts";
 import { bootstrapSignerController } from "./bootstrap-signer/bootstrap-signer-controller.ts";
 import { certificateSigningRequestApprovingController } from "./certificate-signing-request-approving/certificate-signing-request-approving-controller.ts";
 import { certificateSigningRequestCleanerController } from "./certificate-signing-request-cleaner/certificate-signing-request-cleaner-controller.ts";
@@ -111,6 +112,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     deviceTaintEvictionController,
     serviceLoadBalancerController(settings),
     persistentVolumeBinderController(),
+    attachDetachController(),
     persistentVolumeExpanderController,
     clusterRoleAggregationController,
     persistentVolumeClaimProtectionController,

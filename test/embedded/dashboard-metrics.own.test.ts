@@ -91,7 +91,7 @@ spec:
 apiVersion: v1
 kind: PersistentVolume
 metadata: { name: bound }
-spec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOnce], hostPath: { path: /data } }
+spec: { capacity: { storage: 1Gi }, accessModes: [ReadWriteOnce], csi: { driver: disks.example.com, volumeHandle: h1 } }
 ---
 apiVersion: v1
 kind: PersistentVolume
@@ -117,6 +117,13 @@ spec:
     - name: data
       ephemeral:
         volumeClaimTemplate: { spec: { accessModes: [ReadWriteOnce], resources: { requests: { storage: 1Gi } } } }
+---
+apiVersion: v1
+kind: Pod
+metadata: { name: attached }
+spec:
+  containers: [{ name: c, image: i }]
+  volumes: [{ name: data, persistentVolumeClaim: { claimName: bound } }]
 `;
 
 async function pageOf(cluster: Cluster): Promise<string> {

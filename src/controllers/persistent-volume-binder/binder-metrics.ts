@@ -6,6 +6,7 @@ import type { CounterDefinition, GaugeDefinition, HistogramDefinition, MetricSet
 import type { Labels } from "../../base/metrics/prometheus-text.ts";
 import type { Change } from "../runtime/controller.ts";
 import { objectText } from "../runtime/keys.ts";
+import { ObjectCounts, type Series } from "../shared/object-counts.ts";
 
 const TOTAL_VOLUMES: GaugeDefinition = {
   type: "gauge",
@@ -45,40 +46,6 @@ const OPERATION_ERRORS: CounterDefinition = {
   name: "volume_operation_errors_total",
   help: "Number of failed operations on volumes",
 };
-
-interface Series {
-  readonly definition: GaugeDefinition;
-  readonly labels: Labels;
-}
-
-/** Numbers of objects by labels, kept up to date with every change. */
-class ObjectCounts {
-  /** Series of each object; an entry is removed with it. */
-  readonly #objects = new Map<string, readonly string[]>();
-  readonly #counts = new Map<string, Series & { count: number }>();
-
-  set(object: string, series: readonly Series[], metrics: MetricSet): void {
-    const before = this.#objects.get(object) ?? [];
-    const now = series.map((one) => JSON.stringify([one.definition.name, one.labels]));
-    if (now.length === 0) this.#objects.delete(object);
-    else this.#objects.set(object, now);
-    for (const key of before) if (!now.includes(key)) this.#add(key, -1, metrics);
-    for (const [index, key] of now.entries()) {
-      if (before.includes(key)) continue;
-      if (!this.#counts.has(key)) this.#counts.set(key, { ...(series[index] as Series), count: 0 });
-      this.#add(key, 1, metrics);
-    }
-  }
-
-  #add(key: string, amount: number, metrics: MetricSet): void {
-    const known = this.#counts.get(key);
-    if (known === undefined) return;
-    known.count += amount;
-    if (known.count > 0) return metrics.set(known.definition, known.labels, known.count);
-    metrics.remove(known.definition, known.labels);
-    this.#counts.delete(key);
-  }
-}
 
 /** One per start of the controller. */
 export class BinderMetrics {

@@ -1,0 +1,92 @@
+/** Which nodes need a volume, and whether it is attached at all: what Pods, claims, volumes and drivers say. */
+import { nodes } from "../../api/core/v1/node.ts";
+import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
+import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
+import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
+import { volumeClaimName } from "../../api/core/v1/pod/references.ts";
+import type { ContainerStatus, Node, PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/core/v1.ts";
+import { csiDrivers } from "../../api/storage.k8s.io/v1/csi-driver.ts";
+import type { CsiVolumeId } from "../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
+import type { Reader } from "../../client/informer/informer.ts";
+import { controllerReference, objectText } from "../runtime/keys.ts";
+import { podsByClaim } from "../shared/pods-by-claim.ts";
+
+/** On a Node: its volumes are attached by this controller. */
+const MANAGED = "volumes.kubernetes.io/controller-managed-attach-detach";
+
+export function isManaged({ metadata }: Node): boolean {
+  return Object.hasOwn(metadata.annotations ?? {}, MANAGED);
+}
+
+/** Undefined if the volume is not attached: it is not a CSI driver's, or its driver does not attach. */
+export function attachableId({ spec }: PersistentVolume, read: Reader): CsiVolumeId | undefined {
+  const { driver, volumeHandle } = spec?.csi ?? {};
+  if (driver === undefined || volumeHandle === undefined) return undefined;
+  // Without a CSIDriver the default holds.
+  const isAttached = read.get(csiDrivers, { name: driver })?.spec.attachRequired ?? true;
+  return isAttached ? { driver, handle: volumeHandle } : undefined;
+}
+
+/** Several nodes may have it. One that says nothing about it is left to the driver. */
+export function isShared({ spec }: PersistentVolume): boolean {
+  const modes = spec?.accessModes ?? [];
+  return modes.length === 0 || modes.includes("ReadWriteMany") || modes.includes("ReadOnlyMany");
+}
+
+/** Pods that need the volume on their node, by node. */
+export function podsByNeedingNode(volume: PersistentVolume, read: Reader): ReadonlyMap<string, readonly Pod[]> {
+  const found = new Map<string, Pod[]>();
+  const { namespace, name = "", uid } = volume.spec?.claimRef ?? {};
+  const claim = name === "" ? undefined : read.get(persistentVolumeClaims, { namespace, name });
+  if (claim === undefined || claim.metadata.uid !== uid || !isBoundTo(claim, volume)) return found;
+  for (const pod of read.indexed(podsByClaim, objectText(claim.metadata))) {
+    const nodeName = neededOn(pod);
+    const node = nodeName === undefined ? undefined : read.get(nodes, { name: nodeName });
+    if (nodeName === undefined || node === undefined || !isManaged(node) || !uses(pod, claim)) continue;
+    const others = found.get(nodeName);
+    if (others === undefined) found.set(nodeName, [pod]);
+    else others.push(pod);
+  }
+  return found;
+}
+
+function isBoundTo({ spec, status }: PersistentVolumeClaim, { metadata }: PersistentVolume): boolean {
+  return status?.phase === "Bound" && spec?.volumeName === metadata.name;
+}
+
+/** A claim of an ephemeral volume counts only for the Pod that owns it. */
+function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
+  return (pod.spec?.volumes ?? []).some((volume) => {
+    if (volumeClaimName(pod.metadata.name, volume) !== claim.metadata.name) return false;
+    return volume.ephemeral === undefined || controllerReference(claim)?.uid === pod.metadata.uid;
+  });
+}
+
+/** The node that must have the Pod's volumes; undefined if none must. */
+export function neededOn(pod: Pod): string | undefined {
+  const { nodeName = "" } = pod.spec ?? {};
+  return nodeName === "" || isTerminated(pod) ? undefined : nodeName;
+}
+
+/** As upstream: it has ended, or it is terminating and none of its containers runs. */
+function isTerminated(pod: Pod): boolean {
+  if (isTerminal(pod)) return true;
+  if (pod.metadata.deletionTimestamp === undefined) return false;
+  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {};
+  return [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses].every(isStopped);
+}
+
+function isStopped({ state }: ContainerStatus): boolean {
+  return state?.terminated !== undefined || state?.waiting !== undefined;
+}
+
+/** Volumes that the Pod's claims are bound to. */
+export function* volumesOf(pod: Pod, read: Reader): Iterable<string> {
+  const { namespace, name: podName } = pod.metadata;
+  for (const volume of pod.spec?.volumes ?? []) {
+    const name = volumeClaimName(podName, volume);
+    const claim = name === undefined ? undefined : read.get(persistentVolumeClaims, { namespace, name });
+    const { volumeName = "" } = claim?.spec ?? {};
+    if (volumeName !== "" && read.get(persistentVolumes, { name: volumeName })?.spec?.csi !== undefined) yield volumeName;
+  }
+}
