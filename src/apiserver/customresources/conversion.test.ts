@@ -48,6 +48,16 @@ function converted({ request: { uid, desiredAPIVersion, objects } }: Review): Js
   return { uid, result: { status: "Success" }, convertedObjects };
 }
 
+/** Converts, and lies about the metadata. */
+function withMetadata(review: Review, metadata: JsonObject): JsonObject {
+  const answer = converted(review) as { convertedObjects: readonly JsonObject[] };
+  const changed = answer.convertedObjects.map((object) => ({
+    ...object,
+    metadata: { ...(object["metadata"] as JsonObject), ...metadata },
+  }));
+  return { ...answer, convertedObjects: changed };
+}
+
 interface Converter {
   readonly transport: WebhookTransport;
   /** Number of objects of each call. */
@@ -244,8 +254,28 @@ const lies: readonly { readonly name: string; readonly respond: Convert; readonl
   {
     name: "the old version",
     respond: (review) => ({ ...converted(review), convertedObjects: review.request.objects }),
-    message: "returned invalid object: invalid groupVersion (expected example.com/v2, received example.com/v1)",
+    message: "returned invalid object at index 0: invalid groupVersion (expected example.com/v2, received example.com/v1)",
     failure: "invalid_converted_object",
+  },
+  {
+    name: "a label that is no string",
+    respond: (review) => withMetadata(review, { labels: { a: 1 } }),
+    message: "returned invalid metadata: metadata.labels[a] must be a string, but is int64 in converted object",
+    failure: "invalid_converted_object",
+  },
+  {
+    name: "an invalid label",
+    respond: (review) => withMetadata(review, { labels: { a: "b c" } }),
+    message:
+      "returned invalid metadata: metadata.labels: Invalid value: \"b c\": a valid label must be an empty string or consist of alphanumeric characters, '-', '_' or '.', and must start and end with an alphanumeric character (e.g. 'MyValue',  or 'my_value',  or '12345', regex used for validation is '(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?')",
+    failure: "invalid_converted_object",
+  },
+  {
+    name: "objects of a wrong type",
+    respond: (review) => ({ ...converted(review), convertedObjects: "all" }),
+    message:
+      "failed: json: cannot unmarshal string into Go struct field ConversionResponse.response.convertedObjects of type []runtime.RawExtension",
+    failure: "call",
   },
 ];
 
@@ -265,14 +295,7 @@ for (const { name, respond, message, failure } of lies) {
 }
 
 test("metadata that a conversion webhook changes is restored, except labels and annotations", async () => {
-  const respond: Convert = (review) => {
-    const answer = converted(review) as { convertedObjects: readonly JsonObject[] };
-    const changed = answer.convertedObjects.map((object) => ({
-      ...object,
-      metadata: { ...(object["metadata"] as JsonObject), labels: { by: "webhook" }, generation: 99, finalizers: ["x/y"] },
-    }));
-    return { ...answer, convertedObjects: changed };
-  };
+  const respond: Convert = (review) => withMetadata(review, { labels: { by: "webhook" }, generation: 99, finalizers: ["x/y"] });
   await using started = await startedWith(converter(respond));
   await started.call("POST", V1, v1("a", "h:1"));
 

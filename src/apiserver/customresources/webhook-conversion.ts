@@ -5,20 +5,15 @@
  */
 import type { CustomResourceDefinition, WebhookConversion } from "../../api/generated/apiextensions.k8s.io/v1.ts";
 import { versionCoercer } from "../../api/apiextensions.k8s.io/v1/custom-resource/conversion.ts";
-import {
-  apiVersionOf,
-  isObject,
-  parseApiVersion,
-  type Json,
-  type JsonObject,
-  type KubeObject,
-  type ObjectMeta,
-} from "../../api/machinery/object.ts";
+import { apiVersionOf, isObject, parseApiVersion, type Json, type JsonObject, type KubeObject } from "../../api/machinery/object.ts";
 import type { Conversion } from "../../api/machinery/resource.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
+import { schemaOf } from "../../api/schemas.ts";
 import type { WebhookCaller } from "../framework/webhook-caller.ts";
 import type { Clock } from "../../base/clock.ts";
+import { decodeReviewAs, reviewType } from "../shared/webhook-review/decode-review.ts";
 import type { ConversionFailure, ConversionMetrics } from "./conversion-metrics.ts";
+import { convertedObject } from "./converted-object.ts";
 
 /** Clients wait for a conversion, and give up after a minute. */
 const CONVERSION_TIMEOUT_MS = 30_000;
@@ -96,7 +91,8 @@ async function callWebhook(review: Review, { apiVersion, kind }: KubeObject): Pr
     const version = webhook.conversionReviewVersions.find((each) => REVIEW_VERSIONS.includes(each));
     if (version === undefined) throw new Error("no supported conversion review versions");
     const { clientConfig = {} } = webhook;
-    const answer = await webhooks.call({ client: clientConfig, body: bodyOf(review, version), timeoutMs: CONVERSION_TIMEOUT_MS });
+    const call = { client: clientConfig, body: bodyOf(review, version), timeoutMs: CONVERSION_TIMEOUT_MS, sendsTimeout: true };
+    const answer = decodeReviewAs(await webhooks.call(call), { group: REVIEW_GROUP, version, kind: REVIEW_KIND }, RESPONSE);
     failure = "conversion_webhook_malformed_response_failure";
     converted = convertedObjects(answer, version, review.uid);
   } catch (error) {
@@ -106,13 +102,11 @@ async function callWebhook(review: Review, { apiVersion, kind }: KubeObject): Pr
     throw fail("conversion_webhook_partial_response_failure", `returned ${converted.length} objects, expected ${objects.length}`);
   }
   const isOne = objects.length === 1;
-  return objects.map((object, index) => {
-    try {
-      return checked(object, converted[index] ?? null, review.desiredAPIVersion);
-    } catch (error) {
-      const what = `returned invalid ${isOne ? "object" : `converted object at index ${index}`}: ${messageOf(error)}`;
-      throw fail("conversion_webhook_invalid_converted_object_failure", what, error);
-    }
+  return objects.map((original, index) => {
+    const returned = { original, converted: converted[index] ?? null, apiVersion: review.desiredAPIVersion };
+    const result = convertedObject({ ...returned, index: isOne ? undefined : index });
+    if (!result.ok) throw fail("conversion_webhook_invalid_converted_object_failure", result.what);
+    return result.object;
   });
 }
 
@@ -124,63 +118,32 @@ function bodyOf({ uid, desiredAPIVersion, objects }: Review, version: string): J
   return { kind: REVIEW_KIND, apiVersion: `${REVIEW_GROUP}/${version}`, request: { uid, desiredAPIVersion, objects } };
 }
 
+const RESPONSE = reviewType(REVIEW_KIND, {
+  kind: { type: "string" },
+  apiVersion: { type: "string" },
+  response: reviewType("ConversionResponse", {
+    uid: { type: "string" },
+    convertedObjects: { type: "list", items: { type: "any", format: "raw-extension" }, listType: "atomic" },
+    result: schemaOf("io.k8s.apimachinery.pkg.apis.meta.v1.Status"),
+  }),
+});
+
 /** Throws an error with upstream's message. Reviews of v1beta1 are checked less, as upstream. */
-function convertedObjects(answer: Json, version: string, uid: string): readonly Json[] {
-  const review = isObject(answer) ? answer : {};
-  const response = review["response"];
+function convertedObjects(review: JsonObject, version: string, uid: string): readonly Json[] {
+  const { response } = review;
   if (version === "v1") checkType(review);
   if (!isObject(response)) throw new Error("no response provided");
   if (version === "v1" && response["uid"] !== uid) {
     throw new Error(`expected response.uid=${JSON.stringify(uid)}, got ${JSON.stringify(response["uid"] ?? "")}`);
   }
-  const result = isObject(response["result"]) ? response["result"] : {};
-  const { status = "", message = "" } = result as { readonly status?: string; readonly message?: string };
+  const { status = "", message = "" } = (response["result"] ?? {}) as { readonly status?: string; readonly message?: string };
   if (status !== "Success") throw new Error(message === "" ? `response.result.status was '${status}', not 'Success'` : message);
-  const { convertedObjects: objects } = response;
-  return Array.isArray(objects) ? (objects as readonly Json[]) : [];
+  return (response["convertedObjects"] ?? []) as readonly Json[];
 }
 
 function checkType({ apiVersion = "", kind = "" }: JsonObject): void {
   const expected = `${REVIEW_GROUP}/v1`;
   if (apiVersion === expected && kind === REVIEW_KIND) return;
-  throw new Error(`expected webhook response of ${expected}, Kind=${REVIEW_KIND}, got ${textOf(apiVersion)}, Kind=${textOf(kind)}`);
-}
-
-function textOf(value: Json): string {
-  return typeof value === "string" ? value : "";
-}
-
-/** The converted object with the metadata of the original, except labels and annotations. */
-function checked(original: KubeObject, converted: Json, apiVersion: string): KubeObject {
-  if (!isObject(converted)) throw new Error("it is not an object");
-  const object = converted as JsonObject & { readonly apiVersion?: string; readonly kind?: string };
-  if (object.apiVersion !== apiVersion)
-    throw new Error(`invalid groupVersion (expected ${apiVersion}, received ${object.apiVersion ?? ""})`);
-  if (object.kind !== original.kind) throw new Error(`invalid kind (expected ${original.kind}, received ${object.kind ?? ""})`);
-  const metadata = object["metadata"];
-  if (!isObject(metadata)) throw new Error("missing metadata in converted object");
-  for (const [member, label] of [
-    ["name", "name"],
-    ["namespace", "namespace"],
-    ["uid", "UID"],
-  ] as const) {
-    const [before = "", after = ""] = [original.metadata[member], metadata[member] as string | undefined];
-    if (before !== after) throw new Error(`must have the same ${label}: ${before} != ${after}`);
-  }
-  return { ...object, kind: original.kind, apiVersion, metadata: restored(original.metadata, metadata) };
-}
-
-function restored(original: ObjectMeta, converted: JsonObject): ObjectMeta {
-  const { labels: _labels, annotations: _annotations, ...rest } = original;
-  return { ...rest, ...textsOf(converted, "labels"), ...textsOf(converted, "annotations") };
-}
-
-function textsOf(metadata: JsonObject, member: "labels" | "annotations"): Partial<ObjectMeta> {
-  const texts = metadata[member];
-  if (texts === undefined || texts === null) return {};
-  if (!isObject(texts)) throw new Error(`invalid metadata.${member} in converted object`);
-  for (const [key, value] of Object.entries(texts)) {
-    if (typeof value !== "string") throw new Error(`metadata.${member}[${key}] must be a string in converted object`);
-  }
-  return { [member]: texts };
+  const found = apiVersion === "" ? "/" : (apiVersion as string);
+  throw new Error(`expected webhook response of ${expected}, Kind=${REVIEW_KIND}, got ${found}, Kind=${kind as string}`);
 }

@@ -2,7 +2,8 @@
 import { mergeObjects } from "../../../api/machinery/apply/merge.ts";
 import { describeMistakes } from "../../../api/machinery/apply/validate.ts";
 import { decodeBySchema } from "../../../api/machinery/codec/decode.ts";
-import { apiVersionOf, type Json, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
+import { describeMistake, strictDecodingSentence } from "../../../api/machinery/codec/strict.ts";
+import { apiVersionOf, isObject, type Json, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
 import { applyJsonPatch } from "../../../api/machinery/patch/json-patch.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import { internalError, StatusError } from "../../../api/machinery/status-error.ts";
@@ -36,17 +37,28 @@ export function applyMutation(mutation: CompiledMutation, evaluation: Expression
   if (!result.ok) throw new MutationError(result.message);
   const changed = mutation.patchType === "JSONPatch" ? jsonPatched(object, result.value) : applied(object, result.value, target, schema);
   if (changed === object) return object;
+  rejectOtherKind(changed, target);
   const decoded = decode(changed, target, schema);
   return isWhole ? (endpoint.served.defaults?.(decoded) ?? decoded) : decoded;
 }
 
 function decode(value: Json, { kind, endpoint, isWhole }: AdmissionTarget, schema: ObjectSchema): KubeObject {
   try {
-    const { object } = isWhole && endpoint.served.decode !== undefined ? endpoint.served.decode(value) : decodeBySchema(value, schema);
+    // Unknown fields of custom resources are dropped, those of other kinds are errors.
+    const custom = isWhole ? endpoint.served.decode?.(value) : undefined;
+    const { object, unknownFields } = custom ?? decodeBySchema(value, schema);
+    const mistakes = custom === undefined ? unknownFields.map((path) => describeMistake({ what: "unknown", path })) : [];
+    if (mistakes.length > 0) throw new Error(strictDecodingSentence(mistakes));
     return { ...(object as KubeObject), kind: kind.kind, apiVersion: apiVersionOf(kind) };
   } catch (error) {
     throw internalError(error);
   }
+}
+
+/** A JSON patch cannot turn an object into one of another kind. */
+function rejectOtherKind(changed: Json, { kind }: AdmissionTarget): void {
+  if (!isObject(changed) || (changed["kind"] === kind.kind && changed["apiVersion"] === apiVersionOf(kind))) return;
+  throw internalError(new Error("the JSON patch of a MutatingAdmissionPolicy may not change apiVersion or kind"));
 }
 
 function applied(object: KubeObject, value: CelValue, { kind }: AdmissionTarget, schema: ObjectSchema): Json {

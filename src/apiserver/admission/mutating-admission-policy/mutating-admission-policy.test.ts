@@ -174,3 +174,31 @@ test("a mutation must return an object or a list of JSON patches", async () => {
   equal(await refusal(applied("'x'")), `Invalid value: "'x'": must evaluate to Object but got string`);
   equal(await refusal(patched("'x'")), `Invalid value: "'x'": must evaluate to list(JSONPatch) but got string`);
 });
+
+for (const { title, operation, code, message } of [
+  {
+    title: "an unknown field",
+    operation: { path: "/zap", value: "1" },
+    code: 500,
+    message: 'Internal error occurred: strict decoding error: unknown field "zap"',
+  },
+  {
+    title: "another kind",
+    operation: { path: "/kind", value: "Secret" },
+    code: 500,
+    message: "Internal error occurred: the JSON patch of a MutatingAdmissionPolicy may not change apiVersion or kind",
+  },
+  {
+    title: "another namespace",
+    operation: { path: "/metadata/namespace", value: "kube-system" },
+    code: 400,
+    message: "the namespace of the provided object does not match the namespace sent on the request",
+  },
+]) {
+  test(`a JSON patch of a policy that sets ${title} is an error`, async () => {
+    await using world = await given();
+    await world.bind("p", { mutations: [patched(`[JSONPatch{op: "add", path: "${operation.path}", value: "${operation.value}"}]`)] });
+    const answer = await world.call("POST", MAPS, MAP);
+    deepEqual([answer.code, answer.body.message], [code, message]);
+  });
+}

@@ -7,7 +7,7 @@ import type { AdmissionRequest } from "../../framework/admission.ts";
 import type { AdmissionTarget } from "../admission/admission-target.ts";
 import type { AdmittedObjects } from "../admission/admitted-objects.ts";
 import { reviewedRequest } from "../admission/reviewed-request.ts";
-import { REVIEW_GROUP, REVIEW_KIND, type ReviewVersion } from "./decode-review.ts";
+import { REVIEW_GROUP, REVIEW_KIND, type ReviewVersion } from "./decode-admission-review.ts";
 
 /** The first version that the webhook and the server know; undefined if none exists. */
 export function reviewVersion(offered: readonly string[]): ReviewVersion | undefined {

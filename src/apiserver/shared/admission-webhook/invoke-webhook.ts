@@ -11,7 +11,7 @@ import type { AdmittedObjects } from "../admission/admitted-objects.ts";
 import { failsOpen } from "../admission/vital-requests.ts";
 import { parsePatch, readReview, reviewOf, reviewVersion, type ReviewResponse } from "./admission-review.ts";
 import type { WebhookMatch } from "./configured-webhooks.ts";
-import { decodeReview, type ReviewVersion } from "./decode-review.ts";
+import { decodeAdmissionReview, type ReviewVersion } from "./decode-admission-review.ts";
 import { dryRunUnsupported, WebhookCallError, WebhookDenial } from "./webhook-errors.ts";
 
 export interface Invocation extends WebhookMatch {
@@ -114,7 +114,7 @@ async function sent(
   call: Parameters<Dependencies["webhooks"]["call"]>[0],
 ): Promise<JsonObject> {
   try {
-    return decodeReview(await webhooks.call(call), version);
+    return decodeAdmissionReview(await webhooks.call(call), version);
   } catch (error) {
     const code = isStatusError(error) ? error.code : 503;
     const why = error instanceof Error ? error.message : String(error);

@@ -5,7 +5,7 @@ import { isObject, type Json, type JsonObject, type KubeObject } from "../../../
 import type { Subresource } from "../../../machinery/resource.ts";
 import { memberAt } from "../../../machinery/selectors/json-path-value.ts";
 import { internalError } from "../../../machinery/status-error.ts";
-import { formatGo } from "./go-value.ts";
+import { formatGo, goTypeOf } from "./go-value.ts";
 
 const INT32_MAX = 2_147_483_647;
 
@@ -82,19 +82,4 @@ function wrongParent(object: JsonObject, names: readonly string[]): { readonly p
 /** Upstream's message for a member of an unexpected type. */
 function wrongType(path: string, value: Json, expected: string): string {
   return `${path} accessor error: ${formatGo(value)} is of the type ${goTypeOf(value)}, expected ${expected}`;
-}
-
-function goTypeOf(value: Json): string {
-  switch (typeof value) {
-    case "string":
-      return "string";
-    case "boolean":
-      return "bool";
-    case "number":
-      return Number.isInteger(value) ? "int64" : "float64";
-    case "bigint":
-      return "int64";
-    default:
-      return value === null ? "<nil>" : Array.isArray(value) ? "[]interface {}" : "map[string]interface {}";
-  }
 }
