@@ -35,6 +35,7 @@ import type { ServedKubelet } from "../../kubelet/server/call.ts";
 import type { UsageStats } from "../../kubelet/contracts/runtime.ts";
 import { startKubeletServer, type KubeletServer } from "../../kubelet/server/kubelet-server.ts";
 import { startServiceAccountTokens } from "../../kubelet/references/service-account-tokens.ts";
+import { startNodeCsi } from "./csi.ts";
 import { kubeletConfiguration } from "./kubelet-configuration.ts";
 import { machineStatistics } from "./machine-statistics.ts";
 import type { ContainerNodeOptions } from "./container-node-options.ts";
@@ -72,12 +73,11 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
     ),
   );
   const facts = await factsOf(options, server.port);
+  const { rootDirectory } = options;
+  const csi = starting.use(await startNodeCsi({ nodeName, rootDirectory, client, clock, log, kubelet: () => late.kubelet }));
   const volumes = starting.use(
     await startPodVolumes({
-      rootDirectory: options.rootDirectory,
-      nodeName,
-      references,
-      tokens,
+      ...{ rootDirectory, nodeName, references, tokens, csi: csi.drivers },
       nodeAllocatable: () => allocatableOf(facts.capacity, facts),
       reportVolumesInUse: async () => (await late.kubelet?.reportVolumesInUse()) ?? [],
       claims: { writeStatus: claimStatusWriter(client), record: (about, event) => late.kubelet?.record(about, event) },
@@ -100,6 +100,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
     ...(options.onPull === undefined ? {} : { onPull: options.onPull }),
   });
   late.kubelet = kubelet;
+  csi.nodeRegistered();
   starting.defer(() => kubelet.stop());
   starting.use(
     startStorageEviction({

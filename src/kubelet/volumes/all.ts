@@ -1,5 +1,6 @@
 /** The supported volume kinds. The order does not matter: a volume names its kind. */
 import { configMap } from "./config-map/config-map.ts";
+import { csi } from "./csi/csi.ts";
 import { downwardAPI } from "./downward-api/downward-api.ts";
 import { emptyDir } from "./empty-dir/empty-dir.ts";
 import type { VolumePlugin } from "./framework/volume-plugin.ts";
@@ -8,4 +9,4 @@ import { local } from "./local/local.ts";
 import { projected } from "./projected/projected.ts";
 import { secret } from "./secret/secret.ts";
 
-export const all: readonly VolumePlugin[] = [configMap, downwardAPI, emptyDir, hostPath, local, projected, secret];
+export const all: readonly VolumePlugin[] = [configMap, csi, downwardAPI, emptyDir, hostPath, local, projected, secret];

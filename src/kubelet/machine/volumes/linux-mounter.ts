@@ -1,6 +1,8 @@
 /** The mounter of volume plugins on this machine's file system and kernel. */
 import type { Clock } from "../../../base/clock.ts";
 import { wasWritten, writeAtomically } from "../../../host/files/atomic-directory.ts";
+import { readTextIfAny, removeFile } from "../../../host/files/files.ts";
+import { writePrivateText } from "../../../host/files/private-files.ts";
 import {
   fileKind,
   giveToGroup,
@@ -22,6 +24,12 @@ export function linuxMounter(clock: Clock): Mounter {
     touchFile,
     rightsOf,
     removeEmpty,
+    async readText(path) {
+      const text = await readTextIfAny(path);
+      return text === "" ? undefined : text;
+    },
+    writeText: writePrivateText,
+    removeFile,
     link: placeLink,
     isMountPoint: beginsFileSystem,
     isMountedAt,

@@ -44,6 +44,8 @@ export interface PodVolumesOptions {
   readonly nodeName: string;
   readonly references: VolumeReferences & Pick<References, "listen">;
   readonly tokens: Pick<ServiceAccountTokens, "token" | "forget" | "listen">;
+  /** Absent: no CSI driver registers on this node. */
+  readonly csi?: VolumeNode["csi"];
   /** The node's current allocatable resources. */
   nodeAllocatable(): ResourceList;
   /**
@@ -93,6 +95,7 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#staged = staged;
     const node: VolumeNode = {
       ...options,
+      csi: options.csi ?? { driver: () => undefined },
       nodeAllocatable: () => options.nodeAllocatable(),
       pluginsDirectory: directories.plugins,
       mounter: linuxMounter(options.clock),

@@ -35,6 +35,12 @@ export interface Mounter {
   rightsOf(path: string): Promise<FileRights | undefined>;
   /** Removes an empty directory, a symbolic link or an empty file; nothing if it is missing. Never recursive. */
   removeEmpty(path: string): Promise<void>;
+  /** Contents of a small file of a plugin's own; undefined if it is missing. */
+  readText(path: string): Promise<string | undefined>;
+  /** Replaces such a file atomically; only the kubelet's user can read it. Its directory exists. */
+  writeText(path: string, text: string): Promise<void>;
+  /** Removes such a file; nothing if it is missing. */
+  removeFile(path: string): Promise<void>;
   /** Creates a symbolic link, or replaces one that has another target. */
   link(path: string, target: string): Promise<void>;
   /** Whether a file system begins at the path. A bind mount from the same file system is not detected. */

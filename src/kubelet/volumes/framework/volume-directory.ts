@@ -63,4 +63,9 @@ export async function isReady({ stateDirectory }: StateLocation, mounter: Mounte
   return (await mounter.fileKind(`${stateDirectory}/ready`)) === "file";
 }
 
+/** Before a volume is unmounted: the same Pod may run here again. */
+export async function unmarkReady({ stateDirectory }: StateLocation, mounter: Mounter): Promise<void> {
+  await mounter.removeFile(`${stateDirectory}/ready`);
+}
+
 type StateLocation = Pick<VolumeLocation, "stateDirectory">;

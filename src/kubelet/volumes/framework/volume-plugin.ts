@@ -26,6 +26,7 @@ import type {
 import type { CSIDriver, VolumeAttachment } from "../../../api/generated/storage.k8s.io/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { Logger } from "../../../base/logger.ts";
+import type { CsiNodeDriver } from "../../../csi/contract.ts";
 import type { VolumeReport } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, TokenSpec } from "../../contracts/pod-volumes.ts";
 import type { Mounter } from "./mounter.ts";
@@ -134,6 +135,8 @@ export interface VolumeNode {
   readonly pluginsDirectory: string;
   readonly mounter: Mounter;
   readonly references: VolumeReferences;
+  /** CSI drivers that are registered on the node, by name. */
+  readonly csi: { driver(name: string): CsiNodeDriver | undefined };
   readonly tokens: { token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string> };
   /** Current allocatable resources. */
   nodeAllocatable(): ResourceList;

@@ -8,6 +8,8 @@ interface Entry {
   readonly groupId?: number;
   /** Of a symbolic link; `kind` is then the target's. */
   readonly target?: string;
+  /** Contents that `writeText` wrote. */
+  readonly text?: string;
 }
 
 interface Device {
@@ -39,8 +41,8 @@ export class MemoryMounter implements Mounter {
   /** Everything on the node, one line each, sorted. */
   lines(): readonly string[] {
     const entries = [...this.#entries].map(
-      ([path, { kind, mode, groupId, target }]) =>
-        `${path} ${kind} ${mode.toString(8)} ${groupId ?? "-"}${target === undefined ? "" : ` → ${target}`}`,
+      ([path, { kind, mode, groupId, target, text }]) =>
+        `${path} ${kind} ${mode.toString(8)} ${groupId ?? "-"}${target === undefined ? "" : ` → ${target}`}${text === undefined ? "" : ` ${text.trim()}`}`,
     );
     const mounts = [...this.#mounts].map(([path, what]) => `${path} ${what}`);
     const devices = [...this.devices].map(([path, { fileSystem, usedBytes }]) => `${path} holds ${fileSystem ?? "nothing"} ${usedBytes}`);
@@ -92,6 +94,20 @@ export class MemoryMounter implements Mounter {
     this.#change();
     if ([...this.#entries.keys()].some((other) => other.startsWith(`${path}/`))) throw new Error(`${path} is not empty`);
     if (this.#mounts.has(path)) throw new Error(`${path} is busy`);
+    this.#entries.delete(path);
+  }
+
+  async readText(path: string): Promise<string | undefined> {
+    return this.#entries.get(path)?.text;
+  }
+
+  async writeText(path: string, text: string): Promise<void> {
+    this.#change();
+    this.#entries.set(path, { kind: "file", mode: 0o600, text });
+  }
+
+  async removeFile(path: string): Promise<void> {
+    this.#change();
     this.#entries.delete(path);
   }
 

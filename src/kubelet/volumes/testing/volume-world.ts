@@ -13,6 +13,7 @@ import type {
 import type { CSIDriver, VolumeAttachment } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { encodeText } from "../../../api/core/v1/secret/contents.ts";
 import { createLogger } from "../../../base/logger.ts";
+import type { CsiNodeDriver } from "../../../csi/contract.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { VolumeFiles } from "../framework/volume-file.ts";
 import type { PodVolume, VolumeNode, VolumePlugin } from "../framework/volume-plugin.ts";
@@ -33,6 +34,8 @@ export class VolumeWorld implements VolumeNode {
   readonly pluginsDirectory = "/data/plugins";
   readonly csiDrivers = new Map<string, CSIDriver>();
   readonly volumeAttachments = new Map<string, VolumeAttachment>();
+  readonly csiNodeDrivers = new Map<string, CsiNodeDriver>();
+  readonly csi: VolumeNode["csi"] = { driver: (name) => this.csiNodeDrivers.get(name) };
   node: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
   labels: Readonly<Record<string, string>> = {};
   spec: Partial<PodSpec> = {};

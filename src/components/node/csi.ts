@@ -1,0 +1,61 @@
+/** The CSI drivers of a node: their registration, the node's CSINode, and Pods that wait for a driver. */
+import type { Pod } from "../../api/generated/core/v1.ts";
+import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
+import type { Logger } from "../../base/logger.ts";
+import type { Client } from "../../client/client.ts";
+import { joinPath } from "../../host/files/files.ts";
+import { CsiDrivers } from "../../kubelet/machine/csi/csi-drivers.ts";
+import { CsiNodeManager } from "../../kubelet/node/csi-node-manager.ts";
+import { startPluginRegistration } from "../../kubelet/plugin-registration/plugin-registration.ts";
+
+export interface NodeCsiOptions {
+  readonly nodeName: string;
+  /** The kubelet's, such as /var/lib/kubelet. */
+  readonly rootDirectory: string;
+  /** Has the identity of the node. */
+  readonly client: Client;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Undefined while the kubelet starts. */
+  kubelet(): { pods(): readonly Pod[]; retry(podUid: string): void } | undefined;
+}
+
+export interface NodeCsi extends AsyncDisposable {
+  readonly drivers: CsiDrivers;
+  /** Called once the Node is registered. */
+  nodeRegistered(): void;
+}
+
+/** Drivers are searched from now on, so that the volumes of Pods that a restarted kubelet finds have theirs. */
+export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
+  const { nodeName, client, clock, log } = options;
+  await using starting = new Disposables();
+  const stop = new AbortController();
+  const csiNode = new CsiNodeManager({ nodeName, client, clock, log });
+  const drivers = starting.use(new CsiDrivers({ csiNode, clock, log }));
+  starting.use(drivers.listen(() => retryWaitingPods(options)));
+  const directory = joinPath(options.rootDirectory, "plugins_registry");
+  starting.use(await startPluginRegistration({ directory, handlers: [drivers], clock, log }));
+  let initialized: Promise<void> = Promise.resolve();
+  starting.defer(async () => {
+    stop.abort();
+    await initialized;
+  });
+  const owned = starting.move();
+  return {
+    drivers,
+    nodeRegistered() {
+      initialized = csiNode.initialize(stop.signal).catch(() => undefined);
+    },
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+  };
+}
+
+function retryWaitingPods({ kubelet }: NodeCsiOptions): void {
+  const running = kubelet();
+  for (const { metadata, spec } of running?.pods() ?? []) {
+    const usesDriver = spec?.volumes?.some(({ csi, persistentVolumeClaim, ephemeral }) => csi ?? persistentVolumeClaim ?? ephemeral);
+    if (usesDriver === true && metadata.uid !== undefined) running?.retry(metadata.uid);
+  }
+}

@@ -1,0 +1,140 @@
+/**
+ * CSI drivers that are registered on this node: the handler of the plugin type CSIPlugin, and the lookup of a driver by name. A driver is
+ * usable as soon as it is registered, and the CSINode lists it from then on. Not here: finding the sockets (kubelet/plugin-registration),
+ * what volumes do with a driver (kubelet/volumes/csi).
+ */
+import type { Clock } from "../../../base/clock.ts";
+import type { Logger } from "../../../base/logger.ts";
+import type { CsiCallObserver } from "../../../csi/client/csi-client.ts";
+import { openCsiNodeClient, type CsiNodeClient } from "../../../csi/client/node-client.ts";
+import type { CsiNodeDriver } from "../../../csi/contract.ts";
+import type { PluginHandler, RegisteredPlugin } from "../../contracts/plugin-handler.ts";
+import type { CsiNodeManager } from "../../node/csi-node-manager.ts";
+
+export interface CsiDriversOptions {
+  readonly csiNode: Pick<CsiNodeManager, "install" | "update" | "uninstall">;
+  readonly clock: Clock;
+  readonly log: Logger;
+  /** Absent: calls are not counted. */
+  readonly observerOf?: (driver: string) => CsiCallObserver;
+}
+
+interface Driver {
+  readonly client: CsiNodeClient;
+  readonly endpoint: string;
+  readonly version: Version;
+}
+
+type Version = readonly [major: number, minor: number, patch: number];
+
+export class CsiDrivers implements PluginHandler, Disposable {
+  readonly type = "CSIPlugin";
+  readonly #options: CsiDriversOptions;
+  readonly #drivers = new Map<string, Driver>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(options: CsiDriversOptions) {
+    this.#options = options;
+  }
+
+  /** Undefined if no driver of this name is registered. */
+  driver(name: string): CsiNodeDriver | undefined {
+    return this.#drivers.get(name)?.client;
+  }
+
+  /** Registered drivers with their sockets. */
+  list(): readonly { readonly name: string; readonly endpoint: string }[] {
+    return [...this.#drivers].map(([name, { endpoint }]) => ({ name, endpoint }));
+  }
+
+  /** Calls back after every registration and deregistration. */
+  listen(listener: () => void): Disposable {
+    this.#listeners.add(listener);
+    return { [Symbol.dispose]: () => void this.#listeners.delete(listener) };
+  }
+
+  validate(plugin: RegisteredPlugin): void {
+    try {
+      this.#checkVersions("ValidatePlugin", plugin);
+    } catch (error) {
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`validation failed for CSI Driver ${plugin.name} at endpoint ${plugin.endpoint}: ${reason}`, { cause: error });
+    }
+  }
+
+  async register(plugin: RegisteredPlugin, signal: AbortSignal): Promise<void> {
+    const { clock, observerOf } = this.#options;
+    const { name, endpoint } = plugin;
+    const version = this.#checkVersions("RegisterPlugin", plugin);
+    const client = await openCsiNodeClient(name, { socket: endpoint, clock, observer: observerOf?.(name) });
+    this.#replace(name, { client, endpoint, version });
+    try {
+      const { nodeId, maxVolumesPerNode, accessibleTopology } = await client.nodeGetInfo({ signal });
+      await this.#options.csiNode.install({ name, nodeId, maxVolumes: maxVolumesPerNode, topology: accessibleTopology ?? {} });
+    } catch (error) {
+      await this.#remove(name).catch((failure: unknown) =>
+        this.#options.log.warn("Removing a CSI driver that failed to register from the CSINode failed", { driver: name, error: failure }),
+      );
+      throw error;
+    }
+    this.#changed();
+  }
+
+  async deregister({ name, endpoint }: RegisteredPlugin): Promise<void> {
+    // A newer driver of the same name may have registered at another socket.
+    if (this.#drivers.get(name)?.endpoint !== endpoint && this.#drivers.has(name)) return;
+    await this.#remove(name);
+    this.#changed();
+  }
+
+  [Symbol.dispose](): void {
+    for (const { client } of this.#drivers.values()) client[Symbol.dispose]();
+    this.#drivers.clear();
+  }
+
+  async #remove(name: string): Promise<void> {
+    this.#drivers.get(name)?.client[Symbol.dispose]();
+    this.#drivers.delete(name);
+    await this.#options.csiNode.uninstall(name);
+  }
+
+  #replace(name: string, driver: Driver): void {
+    this.#drivers.get(name)?.client[Symbol.dispose]();
+    this.#drivers.set(name, driver);
+  }
+
+  #changed(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  /** Throws upstream's messages. */
+  #checkVersions(caller: string, { name, supportedVersions }: RegisteredPlugin): Version {
+    const start = `kubernetes.io/csi: ${caller} for CSI driver "${name}" failed.`;
+    if (supportedVersions.length === 0) throw new Error(`${start} Plugin returned an empty list for supported versions`);
+    const highest = highestSupported(supportedVersions);
+    if (highest === undefined) {
+      const given = `["${supportedVersions.join('" "')}"]`;
+      const reason = "could not find a highest supported version from versions that are unsupported or cannot be parsed";
+      throw new Error(`${start} None of the versions specified ${given} are supported. err=${reason}`);
+    }
+    const existing = this.#drivers.get(name)?.version;
+    if (existing !== undefined && compareVersions(existing, highest) >= 0) {
+      const other = `"${existing.join(".")}"`;
+      throw new Error(`${start} Another driver with the same name is already registered with a higher supported version: ${other}`);
+    }
+    return highest;
+  }
+}
+
+/** Versions 1.x; 0.x is no longer supported, and 2.x need not be compatible. */
+function highestSupported(versions: readonly string[]): Version | undefined {
+  const parsed = versions.flatMap((text) => {
+    const { major, minor, patch } = /^v?(?<major>\d+)\.(?<minor>\d+)(?:\.(?<patch>\d+))?/.exec(text)?.groups ?? {};
+    return major === "1" ? [[1, Number(minor), Number(patch ?? 0)] as const] : [];
+  });
+  return parsed.toSorted(compareVersions).at(-1);
+}
+
+function compareVersions(a: Version, b: Version): number {
+  return a[0] - b[0] || a[1] - b[1] || a[2] - b[2];
+}
