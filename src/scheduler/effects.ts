@@ -63,6 +63,8 @@ export function effectsOn({ client, informers, events, clock, sendBack = () => f
     storage: {
       updateVolume: (volume, pod, signal) => clientFor(pod, BINDING_VOLUMES).update(persistentVolumes, volume, { signal }),
       updateClaim: (claim, pod, signal) => clientFor(pod, BINDING_VOLUMES).update(persistentVolumeClaims, claim, { signal }),
+      currentVolume: (name, signal) => client.get(persistentVolumes, { name }, { signal }),
+      currentClaim: (namespace, name, signal) => client.get(persistentVolumeClaims, { namespace, name }, { signal }),
     },
 
     devices: deviceEffectsOn({

@@ -117,8 +117,12 @@ export function nodeStatus(before: NodeStatus | undefined, description: NodeDesc
       kubeProxyVersion: "",
     },
     ...(images.length === 0 ? {} : { images: imagesOf(images) }),
+    declaredFeatures: DECLARED_FEATURES,
   };
 }
+
+/** Features that Pods may need of a kubelet (scheduler plugin NodeDeclaredFeatures), ordered by name. */
+const DECLARED_FEATURES = ["RestartAllContainersOnContainerExits"];
 
 /** The capacity without reserved resources; huge pages are subtracted from memory. */
 export function allocatableOf(capacity: ResourceList, { reserved = {} }: NodeFacts): ResourceList {

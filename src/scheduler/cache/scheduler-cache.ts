@@ -12,6 +12,7 @@ import { placedOn, podInfoOf } from "../framework/make-pod-info.ts";
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { PodInfo } from "../framework/pod-info.ts";
 import type { Snapshot } from "../framework/snapshot.ts";
+import { ClaimUses } from "./claim-uses.ts";
 import { ImageStates } from "./image-states.ts";
 import { NodeOrder } from "./node-order.ts";
 import { Place, SlotSnapshot } from "./slot-snapshot.ts";
@@ -38,7 +39,8 @@ export class SchedulerCache {
   readonly #assumed = new Set<string>();
   readonly #order = new NodeOrder<CachedNode>();
   readonly #images = new ImageStates();
-  readonly #snapshot = new SlotSnapshot();
+  readonly #claims = new ClaimUses();
+  readonly #snapshot = new SlotSnapshot(this.#claims);
   /** Nodes that differ from the snapshot's. */
   readonly #changed = new Set<CachedNode>();
   /** Nodes were added, removed or moved since the last snapshot. */
@@ -91,6 +93,7 @@ export class SchedulerCache {
     if (cached === undefined) return;
     this.#pods.delete(uid);
     this.#assumed.delete(uid);
+    this.#claims.remove(cached.info);
     this.#takeOff(cached);
   }
 
@@ -143,7 +146,10 @@ export class SchedulerCache {
 
   #place(pod: CachedPod): void {
     const { uid } = pod.info;
-    const isThere = this.#pods.get(uid)?.nodeName === pod.nodeName;
+    const previous = this.#pods.get(uid);
+    const isThere = previous?.nodeName === pod.nodeName;
+    // The claims of a Pod cannot change.
+    if (previous === undefined) this.#claims.add(pod.info);
     this.#pods.set(uid, pod);
     if (pod.isAssumed) this.#assumed.add(uid);
     else this.#assumed.delete(uid);

@@ -4,6 +4,7 @@
  */
 import type { NodeInfo } from "../framework/node-info.ts";
 import type { Snapshot } from "../framework/snapshot.ts";
+import { ClaimUses } from "./claim-uses.ts";
 
 const NOWHERE = -1;
 
@@ -29,9 +30,18 @@ export class SlotSnapshot implements Snapshot {
   #changed: { readonly index: number; readonly generation: number }[] = [];
   #cachedFrom = 0;
   readonly #nodes: NodeInfo[] = [];
+  readonly #claims: ClaimUses;
   readonly #places = new Map<string, Place>();
   readonly #affinity = new Selected("inAffinity");
   readonly #antiAffinity = new Selected("inAntiAffinity");
+
+  constructor(claims: ClaimUses = new ClaimUses()) {
+    this.#claims = claims;
+  }
+
+  claimUses(claimKey: string): number {
+    return this.#claims.count(claimKey);
+  }
 
   get nodes(): readonly NodeInfo[] {
     return this.#nodes;

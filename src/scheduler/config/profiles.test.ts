@@ -104,12 +104,6 @@ const rows: readonly { readonly when: string; readonly plugins: WrittenPlugins; 
     filters: "NodeName",
     scores: "ImageLocality*1",
   },
-  {
-    when: "it lists plugins of upstream that do not exist here",
-    plugins: { multiPoint: { enabled: [{ name: "VolumeBinding" }] }, filter: { enabled: [{ name: "VolumeZone" }] } },
-    filters: "NodeName TaintToleration InterPodAffinity",
-    scores: "TaintToleration*3 InterPodAffinity*2 ImageLocality*1",
-  },
 ];
 
 for (const { when, plugins, filters: expectedFilters, scores: expectedScores } of rows) {

@@ -13,19 +13,6 @@ export type MadeProfiles =
   /** By schedulerName. */
   { readonly ok: true; readonly profiles: ReadonlyMap<string, Profile> } | { readonly ok: false; readonly problems: readonly string[] };
 
-/**
- * Upstream's plugins that do not exist here yet (volumes, devices). A configuration that lists them is valid for this version; they are
- * skipped, as in the default profile.
- */
-const PASSED_OVER = new Set([
-  "VolumeRestrictions",
-  "NodeVolumeLimits",
-  "VolumeBinding",
-  "VolumeZone",
-  "DynamicResources",
-  "NodeDeclaredFeatures",
-]);
-
 export function profilesOf(configuration: SchedulerConfiguration, catalog: PluginCatalog, context: PluginContext): MadeProfiles {
   const profiles = new Map<string, Profile>();
   const problems: string[] = [];
@@ -139,15 +126,10 @@ class ProfileMaker {
     for (const { name } of enabled) {
       const plugin = this.#plugins.get(name);
       const at = point ?? EXTENSION_POINTS.find((each) => plugin === undefined || implementsPoint(plugin, each)) ?? EXTENSION_POINTS[0];
-      if (plugin === undefined && !this.#isExcused(name)) this.#problems.push(`${typeName(at)} "${name}" does not exist`);
+      if (plugin === undefined && !this.#failed.has(name)) this.#problems.push(`${typeName(at)} "${name}" does not exist`);
       if (seen.has(name)) this.#problems.push(`plugin "${name}" already registered as "${typeName(at)}"`);
       seen.add(name);
     }
-  }
-
-  /** It is skipped, or exists and was already reported. */
-  #isExcused(name: string): boolean {
-    return PASSED_OVER.has(name) || this.#failed.has(name);
   }
 
   /** The point itself takes precedence over multiPoint; a scoring plugin's weight cannot be 0. */

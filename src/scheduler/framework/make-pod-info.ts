@@ -1,6 +1,6 @@
 /**
  * Creates PodInfos. The same Pod object gives the same PodInfo, so that queue, cycle and cache share it without passing it around. What is
- * immutable in a Pod (its affinity rules) is reused from its last version: parsing selectors is expensive.
+ * immutable in a Pod (its affinity rules and volumes) is reused from its last version: parsing selectors is expensive.
  */
 import { hostPortsOf } from "../../api/core/v1/pod/host-ports.ts";
 import type { Pod, PodAffinityTerm, WeightedPodAffinityTerm } from "../../api/generated/core/v1.ts";
@@ -8,6 +8,7 @@ import { SelectorError } from "../../api/machinery/selectors/label-requirement.t
 import { labelSelectorFromObject } from "../../api/machinery/selectors/label-selector.ts";
 import type { AffinityTerm, PodInfo, WeightedAffinityTerm } from "./pod-info.ts";
 import { requestsOf } from "./pod-requests.ts";
+import { claimUses } from "./volumes/pod-claims.ts";
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
 
@@ -46,12 +47,21 @@ function makePodInfo(pod: Pod, previous: PodInfo | undefined): PodInfo {
     nonZeroMilliCpu,
     nonZeroMemoryBytes,
     hostPorts: hostPortsOf(pod),
+    claimKeys: affinity === previous ? previous.claimKeys : claimKeysOf(pod, namespace),
     requiredAffinity: affinity.requiredAffinity,
     requiredAntiAffinity: affinity.requiredAntiAffinity,
     preferredAffinity: affinity.preferredAffinity,
     preferredAntiAffinity: affinity.preferredAntiAffinity,
   };
 }
+
+function claimKeysOf(pod: Pod, namespace: string): readonly string[] {
+  const uses = claimUses(pod);
+  if (uses.length === 0) return NO_KEYS;
+  return [...new Set(uses.map(({ name }) => `${namespace}/${name}`))];
+}
+
+const NO_KEYS: readonly string[] = Object.freeze([]);
 
 type Affinity = Pick<PodInfo, "requiredAffinity" | "requiredAntiAffinity" | "preferredAffinity" | "preferredAntiAffinity">;
 

@@ -23,6 +23,8 @@ export interface PodInfo {
   readonly nonZeroMemoryBytes: number;
   /** Host ports. */
   readonly hostPorts: readonly HostPort[];
+  /** Its PersistentVolumeClaims, "namespace/name", each once; most Pods have none. */
+  readonly claimKeys: readonly string[];
   readonly requiredAffinity: readonly AffinityTerm[];
   readonly requiredAntiAffinity: readonly AffinityTerm[];
   readonly preferredAffinity: readonly WeightedAffinityTerm[];

@@ -7,6 +7,8 @@ export interface Snapshot {
   get(name: string): NodeInfo | undefined;
   readonly nodesWithAffinityPods: readonly NodeInfo[];
   readonly nodesWithRequiredAntiAffinityPods: readonly NodeInfo[];
+  /** Number of Pods on nodes, including assumed ones, that use this PersistentVolumeClaim ("namespace/name"). */
+  claimUses(claimKey: string): number;
   /** The newest generation among its nodes. Unique to this state of all nodes. */
   readonly generation: number;
   /**

@@ -28,6 +28,9 @@ export interface StorageEffects {
   /** Replaces the volume if it still has this resourceVersion. `pod` is the one being scheduled. */
   updateVolume(volume: PersistentVolume, pod: Pod, signal: AbortSignal): Promise<PersistentVolume>;
   updateClaim(claim: PersistentVolumeClaim, pod: Pod, signal: AbortSignal): Promise<PersistentVolumeClaim>;
+  /** The object as the API server has it, newer than the observed one after a conflict. */
+  currentVolume(name: string, signal: AbortSignal): Promise<PersistentVolume>;
+  currentClaim(namespace: string, name: string, signal: AbortSignal): Promise<PersistentVolumeClaim>;
 }
 
 /** A cluster without storage objects. */
@@ -48,4 +51,6 @@ export const NO_STORAGE: StorageView = {
 export const NO_STORAGE_EFFECTS: StorageEffects = {
   updateVolume: (volume) => Promise.resolve(volume),
   updateClaim: (claim) => Promise.resolve(claim),
+  currentVolume: () => Promise.reject(new Error("There is no storage")),
+  currentClaim: () => Promise.reject(new Error("There is no storage")),
 };

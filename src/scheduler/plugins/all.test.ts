@@ -14,6 +14,10 @@ test("the default plugins are upstream's, in its order and with its weights", ()
       "NodeAffinity 2",
       "NodePorts",
       "NodeResourcesFit 1",
+      "VolumeRestrictions",
+      "NodeVolumeLimits",
+      "VolumeBinding",
+      "VolumeZone",
       "PodTopologySpread 2",
       "InterPodAffinity 2",
       "DynamicResources 2",
@@ -21,6 +25,7 @@ test("the default plugins are upstream's, in its order and with its weights", ()
       "NodeResourcesBalancedAllocation 1",
       "ImageLocality 1",
       "DefaultBinder",
+      "NodeDeclaredFeatures",
     ],
   );
 });

@@ -1,7 +1,7 @@
 /**
  * An API server for tests with the bootstrap roles of every cluster, and the scheduler with all its plugins in the same process, under its
- * own identity, from a seed and under virtual time. There are no kubelets and no controllers: nodes stay as they are created, and bound
- * Pods stay until a test deletes them.
+ * own identity, from a seed and under virtual time. There are no kubelets, and only requested controllers: nodes stay as they are created,
+ * and bound Pods stay until a test deletes them.
  */
 import { KUBE_SCHEDULER } from "../../api/identities.ts";
 import { events } from "../../api/core/v1/event.ts";
@@ -22,6 +22,7 @@ import type { Plugin, PluginFactory } from "../../scheduler/framework/plugin.ts"
 import { startScheduler, type RunningScheduler, type SchedulerOptions } from "../../scheduler/scheduler.ts";
 import { driven } from "../driven.ts";
 import { createObject } from "../given.ts";
+import { startControlledServer } from "./controlled-server.ts";
 
 export type WrittenSchedulerConfiguration = NonNullable<Parameters<typeof schedulerConfig>[0]>;
 
@@ -31,6 +32,8 @@ export interface SchedulerStart {
   /** One more plugin in the default profile, which is then the only one. */
   readonly plugin?: Plugin | undefined;
   readonly underWayMax?: number | undefined;
+  /** Controllers that run beside it: a value of --controllers. Default: none. */
+  readonly controllers?: readonly string[] | undefined;
   readonly seed?: number | undefined;
   /** Wraps the transport between the scheduler and the server. */
   readonly around?: ((transport: Transport) => Transport) | undefined;
@@ -62,7 +65,8 @@ export interface ScheduledServer extends AsyncDisposable {
 /** The objects exist before the scheduler starts. */
 export async function startScheduledServer(start: SchedulerStart = {}, ...objects: readonly object[]): Promise<ScheduledServer> {
   await using starting = new Disposables();
-  const server = starting.use(await startGuardedServer());
+  const { controllers } = start;
+  const server = starting.use(await (controllers === undefined ? startGuardedServer() : startControlledServer(controllers)));
   const { clock } = server;
   const client = createClient(server.transport());
   for (const object of objects) await makeFor(client, object);
@@ -93,10 +97,12 @@ export async function startScheduledServer(start: SchedulerStart = {}, ...object
   };
 }
 
-/** Leaves out the Pod's status: the scheduler may have written to it before. */
+/** Their status is left out: the scheduler or the binder may have written to it before. */
+const OWN_STATUS = ["Pod", "PersistentVolume", "PersistentVolumeClaim"];
+
 export async function makeFor(client: Client, object: object): Promise<void> {
   const { status: _status, ...rest } = object as { readonly kind?: string; readonly status?: unknown };
-  await createObject(client, rest.kind === "Pod" ? rest : object);
+  await createObject(client, OWN_STATUS.includes(rest.kind ?? "") ? rest : object);
 }
 
 /** Resolves when the scheduler runs, for which the clock must be driven. The caller stops it. */

@@ -16,6 +16,7 @@ import type { Client } from "../../client/client.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { on, overCapacity, type ClusterState } from "../../scheduler/framework/testing/naive-rules.ts";
 import { MortalTransport, type Disturbance } from "../mortal-transport.ts";
+import { startControlledServer } from "./controlled-server.ts";
 import { beginScheduler, makeFor } from "./scheduled-server.ts";
 
 export interface SchedulerCrashesOptions {
@@ -26,6 +27,10 @@ export interface SchedulerCrashesOptions {
   /** Disturbance of the network, until the last scheduler has had time to finish. */
   readonly disturbance?: Disturbance;
   readonly seed: number;
+  /** Controllers that run all the time: a value of --controllers. Default: none. */
+  readonly controllers?: readonly string[];
+  /** Called every second, for what others do to the cluster. */
+  readonly eachSecond?: (client: Client) => Promise<void>;
 }
 
 export interface SchedulerCrashes {
@@ -49,9 +54,11 @@ export async function runCrashingSchedulers({
   deaths,
   disturbance = {},
   seed,
+  controllers,
+  eachSecond = () => Promise.resolve(),
 }: SchedulerCrashesOptions): Promise<SchedulerCrashes> {
   await using owned = new Disposables();
-  const server = owned.use(await startGuardedServer());
+  const server = owned.use(await (controllers === undefined ? startGuardedServer() : startControlledServer(controllers)));
   const { clock } = server;
   const client = createClient(server.transport());
   for (const object of objects) await makeFor(client, object);
@@ -72,6 +79,7 @@ export async function runCrashingSchedulers({
       }
       await clock.advance(1_000);
       await reap(client);
+      await eachSecond(client);
     }
   };
   await pass(WORK_SECONDS);

@@ -207,6 +207,7 @@ export function snapshotOf(...nodes: readonly NodeInfo[]): Snapshot {
     get: (name) => nodes.find((node) => node.name === name),
     nodesWithAffinityPods: nodes.filter(({ podsWithAffinity }) => podsWithAffinity.length > 0),
     nodesWithRequiredAntiAffinityPods: nodes.filter(({ podsWithRequiredAntiAffinity }) => podsWithRequiredAntiAffinity.length > 0),
+    claimUses: (key) => nodes.flatMap(({ pods }) => pods).filter(({ claimKeys }) => claimKeys.includes(key)).length,
     generation: Math.max(0, ...nodes.map(({ generation }) => generation)),
   };
 }

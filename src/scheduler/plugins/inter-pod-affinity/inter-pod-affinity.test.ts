@@ -138,6 +138,7 @@ function scoresOf(kept: Plugin, pod: ReturnType<typeof aPod>, nodes: readonly No
     get: () => undefined,
     nodesWithAffinityPods: [],
     nodesWithRequiredAntiAffinityPods: [],
+    claimUses: () => 0,
     generation: 0,
   });
   // "+ 0" turns -0, of which deepEqual thinks as another number, into 0.

@@ -141,7 +141,14 @@ test("scores from maintained counts equal those of a fresh plugin", () => {
 /** Before normalisation. */
 function scoresOf(asked: Plugin, pod: ReturnType<typeof aPod>, nodes: readonly NodeInfo[]): readonly number[] {
   const info = podInfo(pod);
-  const snapshot = { nodes, get: () => undefined, nodesWithAffinityPods: [], nodesWithRequiredAntiAffinityPods: [], generation: 0 };
+  const snapshot = {
+    nodes,
+    get: () => undefined,
+    nodesWithAffinityPods: [],
+    nodesWithRequiredAntiAffinityPods: [],
+    claimUses: () => 0,
+    generation: 0,
+  };
   const answer = asked.preScore?.(info, nodes, snapshot);
   return nodes.map((node) => (answer?.is === "ready" ? (asked.score?.(answer.state, info, node) ?? Number.NaN) : 0));
 }
