@@ -2,7 +2,7 @@
  * Attaches volumes of CSI drivers to the nodes whose Pods need them, and detaches them afterwards: it creates and deletes VolumeAttachments,
  * which the driver's attacher executes. What is attached to a node is reported in the Node's `volumesAttached`.
  *
- * Detaching is safe against a kubelet that begins to mount at the same moment: the volume is removed from `volumesAttached` first, then the
+ * Detaching is safe against a kubelet that begins to mount at the same time: the volume is removed from `volumesAttached` first, then the
  * server's Node is read; only if it does not report the volume as in use, the attachment is deleted. A kubelet does the opposite: it reports
  * the volume as in use, then reads whether it is attached. Not here: volumes that drivers do not attach, and in-tree plugins.
  */
