@@ -295,6 +295,26 @@ test("OpenAPI documents of an aggregated API are merged, and a taken definition 
   deepEqual(v3.body, { openapi: "3.0.0" });
 });
 
+test("the OpenAPI v2 document of an aggregated API without OpenAPI v3 is served as v3", async () => {
+  const remote = remoteStub();
+  await using started = await startServer({ remoteConnector: remote.connector });
+  const schema = { $ref: "#/definitions/Flunder" };
+  const get = { produces: ["application/json"], responses: { 200: { description: "OK", schema } } };
+  const document = { swagger: "2.0", paths: { [FLUNDERS]: { get } }, definitions: { Flunder: { type: "object" } } };
+  remote.answer = ({ target }) => (target === "/openapi/v2" ? json(document) : undefined);
+  await register(started);
+
+  const building = started.call("GET", "/openapi/v3");
+  await started.clock.advance(1_000);
+  const { body: index } = await building;
+  const { code, body } = await started.call("GET", index.paths[`apis/${GROUP}/v1`].serverRelativeURL);
+
+  equal(code, 200);
+  deepEqual(body.components.schemas, { Flunder: { type: "object" } });
+  const { content } = body.paths[FLUNDERS].get.responses[200];
+  deepEqual(content, { "application/json": { schema: { $ref: "#/components/schemas/Flunder" } } });
+});
+
 test("components of the process reach an aggregated API like any other", async () => {
   const remote = remoteStub();
   await using started = await startServer({ remoteConnector: remote.connector });

@@ -87,7 +87,10 @@ test("two definitions of one kind, created at two API servers at once: one is ac
   deepEqual(await statuses(second), atFirst);
   const served = async ({ call }: StartedServer) =>
     Promise.all(["crontabs", "othertabs"].map(async (plural) => (await call("GET", `/apis/example.com/v1/${plural}`)).code));
-  deepEqual((await served(first)).toSorted((a, b) => a - b), [200, 404]);
+  deepEqual(
+    (await served(first)).toSorted((a, b) => a - b),
+    [200, 404],
+  );
   deepEqual(await served(second), await served(first));
 });
 

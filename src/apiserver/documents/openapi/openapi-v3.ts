@@ -1,11 +1,12 @@
 /**
  * /openapi/v3: an index of documents with their hashes, and the documents. Clients cache a document while its hash is in the index
  * (kubectl: on disk), so the hash is of the sent bytes. The index requires all documents. A document is cached until its own endpoints
- * change.
+ * change. Of an aggregated server that has OpenAPI v2 only, the document is converted.
  */
 import type { Clock } from "../../../base/clock.ts";
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
 import { noSuchPath } from "../../../api/machinery/status-error.ts";
 import type { Aggregation, RemoteApi, RemoteRequest } from "../../framework/apis/aggregation.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
@@ -15,6 +16,7 @@ import type { ExchangeRequest, WholeAnswer } from "../../framework/exchange.ts";
 import { sourcesOf, type DocumentSource } from "./sources.ts";
 import { TypeSchemas } from "./type-schemas.ts";
 import { v3Document } from "./v3-document.ts";
+import { v3FromV2 } from "./v3-from-v2.ts";
 
 const ROOT = "/openapi/v3";
 /** Cache lifetime of a document; its URL changes with its content. */
@@ -51,6 +53,15 @@ function remoteAt(aggregation: Aggregation, path: string): RemoteApi | undefined
   return undefined;
 }
 
+/** OpenAPI v2 parts of servers without OpenAPI v3, by the path of their document below the root. */
+function convertedParts(aggregation: Aggregation): ReadonlyMap<string, JsonObject> {
+  return new Map(
+    Array.from(aggregation.all(), ({ group, version, openApiV2, openApiV3 }) =>
+      openApiV2 === undefined || openApiV3.size > 0 ? [] : [[`apis/${group}/${version}`, openApiV2] as const],
+    ).flat(),
+  );
+}
+
 /** As upstream names it. A client that may read the documents of this server may read those of the others. */
 const READER = { name: "system:aggregator", groups: [] };
 
@@ -78,6 +89,8 @@ class Documents {
   #sources: ReadonlyMap<string, DocumentSource> | undefined;
   #types: Promise<TypeSchemas> | undefined;
   readonly #making = new Map<string, Making>();
+  /** By the OpenAPI v2 part that they were converted from. */
+  readonly #fromV2 = new WeakMap<JsonObject, BuiltDocument>();
 
   constructor(dependencies: Dependencies) {
     this.#dependencies = dependencies;
@@ -88,7 +101,8 @@ class Documents {
 
   async index(): Promise<ReadonlyMap<string, string>> {
     const hashes = new Map<string, string>();
-    for (const path of this.#present().keys()) {
+    const { aggregation } = this.#dependencies.server;
+    for (const path of [...this.#present().keys(), ...convertedParts(aggregation).keys()]) {
       const made = await this.get(path);
       if (made !== undefined) hashes.set(path, made.hash);
     }
@@ -96,6 +110,8 @@ class Documents {
   }
 
   async get(path: string): Promise<BuiltDocument | undefined> {
+    const part = convertedParts(this.#dependencies.server.aggregation).get(path);
+    if (part !== undefined) return this.#converted(part);
     const source = this.#present().get(path);
     if (source === undefined) return undefined;
     const known = this.#making.get(path);
@@ -104,6 +120,15 @@ class Documents {
     this.#making.set(path, { source, made });
     // The next request retries.
     made.catch(() => this.#making.delete(path));
+    return made;
+  }
+
+  #converted(part: JsonObject): BuiltDocument {
+    const known = this.#fromV2.get(part);
+    if (known !== undefined) return known;
+    const body = new TextEncoder().encode(writeJson(v3FromV2(part)));
+    const made = { body, hash: hashOf(body) };
+    this.#fromV2.set(part, made);
     return made;
   }
 
