@@ -5,7 +5,7 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import type { CsiCallObserver } from "../../../csi/client/csi-client.ts";
+import { CSI_TIMEOUT_MS, type CsiCallObserver } from "../../../csi/client/csi-client.ts";
 import { openCsiNodeClient, type CsiNodeClient } from "../../../csi/client/node-client.ts";
 import type { CsiNodeDriver } from "../../../csi/contract.ts";
 import type { PluginHandler, RegisteredPlugin } from "../../contracts/plugin-handler.ts";
@@ -17,6 +17,8 @@ export interface CsiDriversOptions {
   readonly log: Logger;
   /** Absent: calls are not counted. */
   readonly observerOf?: (driver: string) => CsiCallObserver;
+  /** Deadline of each call. Default: upstream's two minutes. */
+  readonly timeoutMs?: number;
 }
 
 interface Driver {
@@ -63,10 +65,10 @@ export class CsiDrivers implements PluginHandler, Disposable {
   }
 
   async register(plugin: RegisteredPlugin, signal: AbortSignal): Promise<void> {
-    const { clock, observerOf } = this.#options;
+    const { clock, observerOf, timeoutMs = CSI_TIMEOUT_MS } = this.#options;
     const { name, endpoint } = plugin;
     const version = this.#checkVersions("RegisterPlugin", plugin);
-    const client = await openCsiNodeClient(name, { socket: endpoint, clock, observer: observerOf?.(name) });
+    const client = await openCsiNodeClient(name, { socket: endpoint, clock, timeoutMs, observer: observerOf?.(name) });
     this.#replace(name, { client, endpoint, version });
     try {
       const { nodeId, maxVolumesPerNode, accessibleTopology } = await client.nodeGetInfo({ signal });

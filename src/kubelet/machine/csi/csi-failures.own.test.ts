@@ -1,0 +1,203 @@
+/** Every call of a CSI driver may fail, lose its answer or hang, and the kubelet may be killed after it: the end state is the same. */
+import { deepEqual, equal, rejects } from "node:assert/strict";
+import { mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { describe, test } from "node:test";
+import type { PersistentVolume, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
+import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
+import { buildPod } from "../../../api/testing/pod.ts";
+import { createLogger } from "../../../base/logger.ts";
+import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
+import { mountsUnder } from "../../../host/kernel/mount-table.ts";
+import { unmountUnder } from "../../../host/kernel/mounts.ts";
+import { realClock } from "../../../host/real-clock.ts";
+import { CsiTestDriver, type CsiFault } from "../../../testing/csi/csi-test-driver.ts";
+import { needs } from "../../../testing/needs.ts";
+import type { PodVolumes } from "../../contracts/pod-volumes.ts";
+import { startPodVolumes } from "../volumes/pod-volumes-on-disk.ts";
+import { CsiDrivers } from "./csi-drivers.ts";
+
+const ANY = new AbortController().signal;
+const NAME = "test.csi.k8ts.dev";
+/** Deadline of a call. A call that hangs takes as long; others that take longer are repeated, as on any slow node. */
+const TIMEOUT_MS = 1_000;
+/** Attempts per operation: one fails by the test, others by a slow machine. */
+const ATTEMPTS_MAX = 20;
+
+interface Scene extends AsyncDisposable {
+  readonly root: string;
+  readonly driver: CsiTestDriver;
+  volumes: PodVolumes;
+  /** Simulates a kill: new instances on the same disk, and the driver registers again. */
+  restart(): Promise<void>;
+}
+
+const claim: PersistentVolumeClaim = {
+  apiVersion: "v1",
+  kind: "PersistentVolumeClaim",
+  metadata: { name: "c", namespace: "ns", uid: "claim" },
+  spec: { volumeName: "pv" },
+  status: { phase: "Bound" },
+};
+
+function persistentVolume(isBlock: boolean): PersistentVolume {
+  const csi = { driver: NAME, volumeHandle: "vol-1" };
+  const spec = { claimRef: { uid: "claim" }, accessModes: ["ReadWriteOnce"], volumeMode: isBlock ? "Block" : "Filesystem", csi } as const;
+  return { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec };
+}
+
+const csiDriver: CSIDriver = {
+  apiVersion: "storage.k8s.io/v1",
+  kind: "CSIDriver",
+  metadata: { name: NAME },
+  spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ["Persistent", "Ephemeral"] },
+};
+
+async function startScene({ isBlock = false } = {}): Promise<Scene> {
+  const directory = await makeTemporaryDirectory("k8ts-csi-");
+  const base = await realpath(directory.path);
+  const root = join(base, "kubelet");
+  await mkdir(root);
+  const socket = join(base, "csi.sock");
+  const driver = await CsiTestDriver.start({ directory: join(base, "driver"), socket, name: NAME, nodeId: "id-1" });
+  await driver.addVolume("vol-1", { isBlock });
+  const log = createLogger({ clock: realClock, level: "error", sink: () => {} });
+  const silent = { listen: () => ({ [Symbol.dispose]: () => {} }) };
+  const start = async () => {
+    const csiNode = { install: async () => {}, update: async () => {}, uninstall: async () => {} };
+    const drivers = new CsiDrivers({ csiNode, clock: realClock, log, timeoutMs: TIMEOUT_MS });
+    await drivers.register({ name: NAME, endpoint: socket, supportedVersions: ["1.0.0"] }, ANY);
+    const volumes = await startPodVolumes({
+      ...{ rootDirectory: root, nodeName: "n1", csi: drivers, clock: realClock, log },
+      references: {
+        ...silent,
+        configMap: async () => undefined,
+        secret: async () => undefined,
+        persistentVolumeClaim: async () => claim,
+        persistentVolume: async () => persistentVolume(isBlock),
+        csiDriver: async () => csiDriver,
+        volumeAttachment: async () => undefined,
+        node: async () => undefined,
+      },
+      tokens: { ...silent, token: async () => "", forget: () => {} },
+      nodeAllocatable: () => ({ memory: "64Mi" }),
+    });
+    return { volumes, drivers };
+  };
+  let running = await start();
+  const scene: Scene = {
+    root,
+    driver,
+    volumes: running.volumes,
+    async restart() {
+      await running.volumes[Symbol.asyncDispose]();
+      running.drivers[Symbol.dispose]();
+      running = await start();
+      scene.volumes = running.volumes;
+    },
+    async [Symbol.asyncDispose]() {
+      await running.volumes[Symbol.asyncDispose]();
+      running.drivers[Symbol.dispose]();
+      await driver[Symbol.asyncDispose]();
+      await unmountUnder(base);
+      await directory[Symbol.asyncDispose]();
+    },
+  };
+  return scene;
+}
+
+function aPod(uid: string, { isBlock = false, isInline = false } = {}): Pod {
+  const use = isBlock ? { volumeDevices: [{ name: "v", devicePath: "/dev/v" }] } : { volumeMounts: [{ name: "v", mountPath: "/v" }] };
+  const volume = isInline ? { csi: { driver: NAME } } : { persistentVolumeClaim: { claimName: "c" } };
+  return buildPod({
+    metadata: { name: uid, namespace: "ns", uid },
+    spec: { containers: [{ name: "main", image: "i", ...use }], volumes: [{ name: "v", ...volume }] },
+  });
+}
+
+/** Repeats an operation until it succeeds, with another kubelet each time if it is killed. */
+async function repeatedly(scene: Scene, isKilled: boolean, operation: () => Promise<unknown>): Promise<number> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      await operation();
+      return attempt;
+    } catch (error) {
+      if (attempt === ATTEMPTS_MAX) throw error;
+      if (isKilled) await scene.restart();
+    }
+  }
+}
+
+/** All that remains of Pods and volumes below the kubelet's directory, except empty directories. */
+async function leftovers({ root }: Scene): Promise<readonly string[]> {
+  const entries = await readdir(root, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
+  return [...files, ...(await readdir(join(root, "pods"))), ...(await mountsUnder(root)).map(({ path }) => path)];
+}
+
+async function lifeOf(scene: Scene, faults: Readonly<Record<string, CsiFault>>, isKilled: boolean): Promise<void> {
+  for (const [method, fault] of Object.entries(faults)) scene.driver.fault(method, fault);
+  const pod = aPod("u");
+  await repeatedly(scene, isKilled, () => scene.volumes.mount(pod, ANY));
+  const path = scene.volumes.mounted("u")?.get("v")?.path ?? "";
+  await writeFile(join(path, "row"), "acknowledged");
+  if (isKilled) await scene.restart();
+  await repeatedly(scene, isKilled, () => scene.volumes.mount(pod, ANY));
+  deepEqual(await scene.driver.state(), ["vol-1 1048576 nodes= mounts=2"]);
+  await repeatedly(scene, isKilled, () => scene.volumes.unmount("u"));
+  deepEqual(await scene.driver.state(), ["vol-1 1048576 nodes= mounts=0"]);
+  deepEqual(await leftovers(scene), []);
+  equal(await readFile(join(scene.driver.contents("vol-1"), "row"), "utf8"), "acknowledged");
+}
+
+describe("a CSI volume ends in the same state whatever happens to a call", { ...needs("tmpfs") }, () => {
+  for (const method of ["NodeStageVolume", "NodePublishVolume", "NodeUnpublishVolume", "NodeUnstageVolume", "NodeGetCapabilities"]) {
+    for (const fault of ["fails", "fails afterwards", "hangs"] as const) {
+      // A call that hangs takes its whole deadline, so it is tried once.
+      for (const isKilled of fault === "hangs" ? [true] : [false, true]) {
+        test(`${method} ${fault}${isKilled ? ", and the kubelet is killed" : ""}`, async () => {
+          await using scene = await startScene();
+          await lifeOf(scene, { [method]: fault }, isKilled);
+        });
+      }
+    }
+  }
+});
+
+test("a staged CSI volume is unstaged after the last of its Pods only", { ...needs("tmpfs") }, async () => {
+  await using scene = await startScene();
+  await Promise.all(["u1", "u2"].map((uid) => scene.volumes.mount(aPod(uid), ANY)));
+  deepEqual(await scene.driver.state(), ["vol-1 1048576 nodes= mounts=3"]);
+  await scene.restart();
+  await scene.volumes.unmount("u1");
+  deepEqual(await scene.driver.state(), ["vol-1 1048576 nodes= mounts=2"]);
+  await scene.volumes.unmount("u2");
+  deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
+});
+
+test("an inline CSI volume is published and unpublished with its Pod", { ...needs("tmpfs") }, async () => {
+  await using scene = await startScene();
+  await scene.volumes.mount(aPod("u", { isInline: true }), ANY);
+  const states = await scene.driver.state();
+  equal(states.filter((line) => line.startsWith("csi-") && line.endsWith("mounts=1")).length, 1);
+  await scene.volumes.unmount("u");
+  deepEqual(await leftovers(scene), []);
+});
+
+test("a raw block device of a CSI driver is published as a device", { ...needs("loop") }, async () => {
+  await using scene = await startScene({ isBlock: true });
+  const mounted = (await scene.volumes.mount(aPod("u", { isBlock: true }), ANY)).get("v");
+  equal(mounted?.isBlockDevice, true);
+  await scene.restart();
+  await scene.volumes.unmount("u");
+  deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
+});
+
+test("without its driver a volume is neither mounted nor unmounted, and says so", { ...needs("tmpfs") }, async () => {
+  await using scene = await startScene();
+  await scene.driver[Symbol.asyncDispose]();
+  await rejects(
+    scene.volumes.mount(aPod("u"), ANY),
+    /MountVolume\.SetUp failed for volume "(pv|v)" : rpc error: code = (Unavailable|DeadlineExceeded)/,
+  );
+});
