@@ -96,6 +96,18 @@ test("the status subresource writes only the status, and the object only the res
   deepEqual([object.body.spec.cronSpec, object.body.status.replicas, object.body.metadata.generation], ["1 * * * *", 2, 2]);
 });
 
+test("a status that is sent on creation is dropped, and the defaults of the schema take its place", async () => {
+  const status = { type: "object", default: { phase: "Pending" }, properties: { phase: { type: "string" } } };
+  const schema = { ...SCHEMA, properties: { ...(SCHEMA["properties"] as JsonObject), status } };
+  await using started = await startedWith(schema, { subresources: { status: {} } });
+  const sent = { ...cronTab("a", { cronSpec: "* * * * *" }), status: { phase: "Done" } };
+
+  const created = await started.call("POST", CRON_TABS, sent);
+  const read = await started.call("GET", `${CRON_TABS}/a`);
+
+  deepEqual([created.body.status, read.body.status], [{ phase: "Pending" }, { phase: "Pending" }]);
+});
+
 test("the scale subresource reads and writes the replicas at the paths of the definition", async () => {
   await using started = await startedWith(SCHEMA, {
     subresources: {

@@ -38,7 +38,7 @@ test("discovery lists a custom resource with its names and subresources until it
         singularName: "crontab",
         namespaced: true,
         kind: "CronTab",
-        verbs: ["create", "delete", "deletecollection", "get", "list", "patch", "update", "watch"],
+        verbs: ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"],
         shortNames: ["ct"],
         categories: ["all"],
       },

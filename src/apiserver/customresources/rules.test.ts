@@ -68,6 +68,19 @@ test("transition rules apply to updates only, optional ones to creates, too", as
   deepEqual(causesOf(shrunk.body), [["FieldValueInvalid", "spec", "Invalid value: may not shrink"]]);
 });
 
+test("rules of the members of an atomic map compare with the previous members", async () => {
+  const name = { type: "string", "x-kubernetes-validations": [{ rule: "self == oldSelf", message: "is immutable" }] };
+  const spec = { type: "object", "x-kubernetes-map-type": "atomic", properties: { name, other: { type: "string" } } };
+  await using started = await startedWith({ type: "object", properties: { spec } });
+
+  const created = await started.call("POST", CRON_TABS, cronTab("a", { name: "x" }));
+  const same = await started.call("PUT", `${CRON_TABS}/a`, { ...created.body, spec: { name: "x", other: "y" } });
+  const renamed = await started.call("PUT", `${CRON_TABS}/a`, { ...same.body, spec: { name: "z" } });
+
+  deepEqual([created.code, same.code, renamed.code], [201, 200, 422]);
+  deepEqual(causesOf(renamed.body), [["FieldValueInvalid", "spec.name", 'Invalid value: "z": is immutable']]);
+});
+
 test("rules of list items with keys compare with the previous item, and unchanged values are not reported again", async () => {
   const items = {
     type: "object",

@@ -2,7 +2,7 @@
 import type { GroupVersionKind } from "../../../api/machinery/object.ts";
 import type { DynamicResource } from "../../framework/apis/dynamic-api.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
-import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveredVersion, type DiscoveryObject } from "./groups.ts";
+import { subresourcesOf, type DiscoveredGroup, type DiscoveredVersion, type DiscoveryObject, verbsOf } from "./groups.ts";
 
 export function apiGroupDiscoveryList(groups: readonly DiscoveredGroup[]): DiscoveryObject {
   return { kind: "APIGroupDiscoveryList", apiVersion: "apidiscovery.k8s.io/v2", metadata: {}, items: groups.map(groupEntry) };
@@ -62,15 +62,15 @@ function resourceEntry(endpoint: Endpoint) {
     responseKind: responseKind(endpoint, { ...endpoint.served, kind }),
     scope: scope === "Namespaced" ? "Namespaced" : "Cluster",
     singularResource: singular,
-    verbs: sortedVerbs(endpoint.resource),
+    verbs: verbsOf(endpoint.resource),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(subresources.length === 0 ? {} : { subresources }),
   };
 }
 
-/** Group and version are empty where they equal those of the enclosing entry. */
-function responseKind({ served }: Endpoint, { group, version, kind }: GroupVersionKind) {
-  const isOwn = group === served.group && version === served.version;
+/** Group and version of built-in kinds are empty where they equal those of the enclosing entry. */
+function responseKind({ served, resource }: Endpoint, { group, version, kind }: GroupVersionKind) {
+  const isOwn = resource.isTyped !== false && group === served.group && version === served.version;
   return isOwn ? { group: "", version: "", kind } : { group, version, kind };
 }

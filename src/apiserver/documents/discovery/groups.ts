@@ -92,11 +92,14 @@ export interface DiscoveredSubresource {
 
 const SCALE: GroupVersionKind = { group: "autoscaling", version: "v1", kind: "Scale" };
 
-/** Sorted by name. */
+/** Sorted by name; those of custom resources as they are, the status first. */
 export function subresourcesOf({ resource, served }: Endpoint): readonly DiscoveredSubresource[] {
-  return Object.entries(resource.subresources)
-    .map(([name, subresource]) => ({ name, verbs: sortedVerbs(subresource), kind: kindOf(subresource, resource, served) }))
-    .sort((a, b) => (a.name < b.name ? -1 : 1));
+  const all = Object.entries(resource.subresources).map(([name, subresource]) => ({
+    name,
+    verbs: sortedVerbs(subresource),
+    kind: kindOf(subresource, resource, served),
+  }));
+  return resource.isTyped === false ? all : all.sort((a, b) => (a.name < b.name ? -1 : 1));
 }
 
 function kindOf(
@@ -120,6 +123,14 @@ function kindAlone({ group, version, kind }: GroupVersionKind): GroupVersionKind
   return { group, version, kind };
 }
 
-export function sortedVerbs({ verbs }: { readonly verbs: readonly string[] }): readonly string[] {
+/** Upstream lists the verbs of custom resources in this order. */
+const CUSTOM_VERBS: readonly string[] = ["delete", "deletecollection", "get", "list", "patch", "create", "update", "watch"];
+
+/** The verbs of a resource, in upstream's order. */
+export function verbsOf({ verbs, isTyped }: Pick<Resource, "verbs" | "isTyped">): readonly string[] {
+  return isTyped === false ? verbs.toSorted((a, b) => CUSTOM_VERBS.indexOf(a) - CUSTOM_VERBS.indexOf(b)) : sortedVerbs({ verbs });
+}
+
+function sortedVerbs({ verbs }: { readonly verbs: readonly string[] }): readonly string[] {
   return verbs.toSorted();
 }

@@ -3,7 +3,7 @@ import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { apiVersionOf, type GroupVersion } from "../../../api/machinery/object.ts";
 import { sha256 } from "../../../base/crypto/hash.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
-import { sortedVerbs, subresourcesOf, type DiscoveredGroup, type DiscoveryObject, type DiscoveredVersion } from "./groups.ts";
+import { subresourcesOf, type DiscoveredGroup, type DiscoveryObject, type DiscoveredVersion, verbsOf } from "./groups.ts";
 
 /** /api. Server addresses per client CIDR are omitted: the client already uses one that works. */
 export function apiVersions(core: DiscoveredGroup | undefined): DiscoveryObject {
@@ -47,7 +47,7 @@ function resourceEntry({ resource }: Endpoint) {
     singularName: singular,
     namespaced: scope === "Namespaced",
     kind,
-    verbs: sortedVerbs(resource),
+    verbs: verbsOf(resource),
     ...(shortNames.length === 0 ? {} : { shortNames }),
     ...(categories.length === 0 ? {} : { categories }),
     ...(stored ? { storageVersionHash: storageVersionHash(storage, kind) } : {}),

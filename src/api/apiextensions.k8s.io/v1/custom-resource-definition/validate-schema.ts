@@ -149,9 +149,12 @@ function* combinedSchemas(schema: JsonSchema, place: Place): Iterable<readonly [
   }
 }
 
+/** Also the members of an atomic map have names, by which the previous ones are found. */
+const CORRELATED_MAPS: readonly string[] = ["granular", "atomic"];
+
 function propertyPlace(schema: JsonSchema, name: string, outer: Place): Place {
   const mapType = schema["x-kubernetes-map-type"] ?? "granular";
-  const correlated = mapType === "granular" ? outer : uncorrelated(outer);
+  const correlated = CORRELATED_MAPS.includes(mapType) ? outer : uncorrelated(outer);
   const place: Place = { ...correlated, at: element(child(outer.at, "properties"), name) };
   const isResource = outer.isRoot || schema["x-kubernetes-embedded-resource"] === true;
   if (!isResource || !RESOURCE_MEMBERS.has(name)) return place;

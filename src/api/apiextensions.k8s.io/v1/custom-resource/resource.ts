@@ -151,7 +151,8 @@ class VersionParts {
       subresources: this.#subresources(),
       selectableFields: readersOf(selectableFields.map(({ jsonPath }) => jsonPath)),
       columns: columnsOf(additionalPrinterColumns),
-      prepareForCreate: (object) => (hasStatus ? withStatusOf(object, undefined) : object),
+      // Without the status that was sent, but with the defaults that the schema has for it.
+      prepareForCreate: (object) => (hasStatus ? this.#withDefaults(withStatusOf(object, undefined)) : object),
       prepareForUpdate: (next, previous) => (hasStatus ? withStatusOf(next, previous) : next),
       changesGeneration: (next, previous) => !deepEqual(withoutMetadata(next), withoutMetadata(previous)),
       validate: (object, previous, warn) => validateCustomResource(this.#validation(warn), object, previous),

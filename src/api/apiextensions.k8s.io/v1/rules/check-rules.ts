@@ -14,6 +14,9 @@ export interface RuleChecks {
   readonly limitsExpressions: boolean;
 }
 
+const NO_TYPE =
+  "internal error: failed to construct type information for x-kubernetes-validations rules: unable to convert structural schema to CEL declarations";
+
 export function ruleChecker(checks: RuleChecks): RuleCompiler {
   return (rules) => checkRules(checks, rules);
 }
@@ -24,7 +27,7 @@ function* checkRules({ language, total, limitsExpressions }: RuleChecks, rules: 
   const isResource = ancestry.length === 1 || schema["x-kubernetes-embedded-resource"] === true;
   const self = language.declare(schema, isResource);
   if (self === undefined) {
-    yield internalFieldError(rulesAt, "internal error: failed to construct type information for x-kubernetes-validations rules");
+    yield internalFieldError(rulesAt, NO_TYPE);
     return;
   }
   const limit = { isLimited: limitsExpressions };
