@@ -1,7 +1,8 @@
 /** Directories and files that other users can access: created with exact modes, given to groups, classified, removed. */
-import type { Stats } from "node:fs";
+import { constants, type Stats } from "node:fs";
 import {
   chmod,
+  chown,
   lchown,
   lstat,
   mkdir,
@@ -16,7 +17,7 @@ import {
   symlink,
   unlink,
 } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { dirname } from "node:path";
 import { runProgram } from "../processes/child-process.ts";
 import { mountsUnder } from "../kernel/mount-table.ts";
 
@@ -100,20 +101,34 @@ export async function namesIn(path: string): Promise<readonly string[]> {
   });
 }
 
-/** Sets the group of a directory and everything in it. Links are not followed. Failures for single entries are ignored. */
+/**
+ * Sets the group of a directory and everything in it. Links are not followed, also if a process that writes to the directory replaces
+ * entries by links meanwhile: each is opened relative to its parent, and changed by its descriptor. Failures for single entries are ignored.
+ * The directory itself is changed last. Linux only.
+ */
 export async function giveToGroup(
   directory: string,
   groupId: number,
   modeFor: (mode: number, what: { readonly isDirectory: boolean }) => number,
 ): Promise<void> {
-  const found = await lstat(directory);
-  if (found.isDirectory()) {
-    for await (const entry of await opendir(directory)) await giveToGroup(join(directory, entry.name), groupId, modeFor);
+  const place = await open(directory, ONLY_THE_PLACE | constants.O_NOFOLLOW);
+  try {
+    const found = await place.stat();
+    if (found.isSymbolicLink()) return await lchown(directory, -1, groupId).catch(() => undefined);
+    const held = `/proc/self/fd/${place.fd}`;
+    if (found.isDirectory()) {
+      // An entry may be removed meanwhile.
+      for await (const entry of await opendir(held)) await giveToGroup(`${held}/${entry.name}`, groupId, modeFor).catch(() => undefined);
+    }
+    await chown(held, -1, groupId).catch(() => undefined);
+    await chmod(held, modeFor(found.mode & 0o7777, { isDirectory: found.isDirectory() })).catch(() => undefined);
+  } finally {
+    await place.close();
   }
-  await lchown(directory, -1, groupId).catch(() => undefined);
-  if (found.isSymbolicLink()) return;
-  await chmod(directory, modeFor(found.mode & 0o7777, { isDirectory: found.isDirectory() })).catch(() => undefined);
 }
+
+/** O_PATH: opens nothing, so a FIFO does not block and no device notices. Node does not name it. */
+const ONLY_THE_PLACE = 0o10000000;
 
 /** Also removes trees that exceed the maximum path length. Rejects if something is mounted inside. A missing path is fine. */
 export async function removeTree(path: string): Promise<void> {

@@ -1,146 +1,23 @@
 import assert from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir, readFile, realpath, stat, statfs, truncate, writeFile } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, statfs, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Node, PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
-import { buildPod } from "../../../api/testing/pod.ts";
-import { createLogger } from "../../../base/logger.ts";
-import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
-import { attachLoopDevice, detachLoopDevice, resizeLoopDevice } from "../../../host/kernel/loop-devices.ts";
-import { mountsUnder } from "../../../host/kernel/mount-table.ts";
-import { unmountUnder } from "../../../host/kernel/mounts.ts";
-import { realClock } from "../../../host/real-clock.ts";
+import type { Pod } from "../../../api/generated/core/v1.ts";
 import { needs } from "../../../testing/needs.ts";
-import type { PodVolumes } from "../../contracts/pod-volumes.ts";
-import { startPodVolumes } from "./pod-volumes-on-disk.ts";
+import {
+  aDevice,
+  DEVICE_BYTES,
+  mountPaths,
+  podOfClaims as aPod,
+  startVolumeCase as startCase,
+  type VolumeCase as Case,
+} from "./testing/volume-case.ts";
 
 const ANY = new AbortController().signal;
-/** Enough for an ext4 with its journal. */
-const DEVICE_BYTES = 16 * 2 ** 20;
-
-interface Case extends AsyncDisposable {
-  /** Of the kubelet. */
-  readonly root: string;
-  /** Of what the test's volumes hold. */
-  readonly disk: string;
-  /** "reason message" of Events. */
-  readonly events: string[];
-  readonly claims: Map<string, PersistentVolumeClaim>;
-  readonly labels: { ofNode: Readonly<Record<string, string>> };
-  volumes: PodVolumes;
-  /** Makes a bound pair: claim "c-<name>" and PersistentVolume "<name>". */
-  bind(name: string, spec: PersistentVolumeSpec, status?: PersistentVolumeClaim["status"]): void;
-  /** Simulates a kill: a new instance on the same disk. */
-  restart(): Promise<void>;
-}
-
-async function startCase(): Promise<Case> {
-  const directory = await makeTemporaryDirectory("k8ts-persistent-");
-  const base = await realpath(directory.path);
-  const [root, disk] = [join(base, "kubelet"), join(base, "disk")];
-  await mkdir(disk);
-  const claims = new Map<string, PersistentVolumeClaim>();
-  const volumes = new Map<string, PersistentVolume>();
-  const events: string[] = [];
-  const labels: Case["labels"] = { ofNode: {} };
-  const start = () =>
-    startPodVolumes({
-      rootDirectory: root,
-      nodeName: "n1",
-      references: {
-        listen: () => ({ [Symbol.dispose]: () => {} }),
-        configMap: async () => undefined,
-        secret: async () => undefined,
-        persistentVolumeClaim: async (_namespace, name) => claims.get(name),
-        persistentVolume: async (name) => volumes.get(name),
-        csiDriver: async () => undefined,
-        volumeAttachment: async () => undefined,
-        node: async (name): Promise<Node> => ({ apiVersion: "v1", kind: "Node", metadata: { name, labels: labels.ofNode } }),
-      },
-      tokens: { token: async () => "", forget: () => {}, listen: () => ({ [Symbol.dispose]: () => {} }) },
-      claims: {
-        async writeStatus(claim) {
-          claims.set(claim.metadata.name, claim);
-          return claim;
-        },
-        record: (_about, { reason, message }) => void events.push(`${reason} ${message}`),
-      },
-      nodeAllocatable: () => ({ memory: "64Mi" }),
-      clock: realClock,
-      log: createLogger({ clock: realClock, level: "error", sink: () => {} }),
-    });
-  const running: Case = {
-    ...{ root, disk, events, claims, labels },
-    volumes: await start(),
-    bind(name, spec, status = {}) {
-      const metadata = { name: `c-${name}`, namespace: "ns", uid: name };
-      claims.set(metadata.name, {
-        apiVersion: "v1",
-        kind: "PersistentVolumeClaim",
-        metadata,
-        spec: { volumeName: name },
-        status: { phase: "Bound", ...status },
-      });
-      volumes.set(name, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name }, spec: { claimRef: { uid: name }, ...spec } });
-    },
-    async restart() {
-      await running.volumes[Symbol.asyncDispose]();
-      running.volumes = await start();
-    },
-    async [Symbol.asyncDispose]() {
-      await running.volumes[Symbol.asyncDispose]();
-      await unmountUnder(base);
-      await directory[Symbol.asyncDispose]();
-    },
-  };
-  return running;
-}
-
-/** Uses the claim of each named volume. */
-function aPod(
-  uid: string,
-  names: readonly string[],
-  more: Partial<PodSpec> & { readonly isBlock?: true; readonly readOnly?: true } = {},
-): Pod {
-  const { isBlock, readOnly, ...spec } = more;
-  const mounts = names.map((name) => ({ name, mountPath: `/${name}` }));
-  const devices = names.map((name) => ({ name, devicePath: `/dev/${name}` }));
-  return buildPod({
-    metadata: { namespace: "ns", uid, name: uid },
-    spec: {
-      containers: [{ name: "c", image: "i", ...(isBlock === true ? { volumeDevices: devices } : { volumeMounts: mounts }) }],
-      volumes: names.map((name) => ({
-        name,
-        persistentVolumeClaim: { claimName: `c-${name}`, ...(readOnly === undefined ? {} : { readOnly }) },
-      })),
-      ...spec,
-    },
-  });
-}
 
 async function pathOf({ volumes }: Case, pod: Pod, name: string): Promise<string> {
   return (await volumes.mount(pod, ANY)).get(name)?.path ?? "";
-}
-
-async function mountPaths(directory: string): Promise<readonly string[]> {
-  return (await mountsUnder(directory)).map(({ path }) => path);
-}
-
-/** A loop device on a sparse file, until it is disposed. */
-async function aDevice(disk: string): Promise<AsyncDisposable & { readonly path: string; grow(bytes: number): Promise<void> }> {
-  const file = join(disk, "image");
-  await writeFile(file, "");
-  await truncate(file, DEVICE_BYTES);
-  const path = await attachLoopDevice(file);
-  return {
-    path,
-    async grow(bytes) {
-      await truncate(file, bytes);
-      await resizeLoopDevice(path);
-    },
-    [Symbol.asyncDispose]: () => detachLoopDevice(path),
-  };
 }
 
 async function fileSystemBytes(path: string): Promise<number> {
