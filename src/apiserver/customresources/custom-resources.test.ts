@@ -108,6 +108,15 @@ test("a status that is sent on creation is dropped, and the defaults of the sche
   deepEqual([created.body.status, read.body.status], [{ phase: "Pending" }, { phase: "Pending" }]);
 });
 
+test("a subresource that the definition does not have is answered like a missing object", async () => {
+  await using started = await startedWith(SCHEMA);
+  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *" }));
+
+  const { code, body } = await started.call("GET", `${CRON_TABS}/a/status`);
+
+  deepEqual([code, body.message], [404, 'crontabs.example.com "a" not found']);
+});
+
 test("the scale subresource reads and writes the replicas at the paths of the definition", async () => {
   await using started = await startedWith(SCHEMA, {
     subresources: {

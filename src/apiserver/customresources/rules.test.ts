@@ -51,6 +51,15 @@ test("a violated rule is reported with its message, reason and field path", asyn
   equal(negative.body.message, 'CronTab.example.com "b" is invalid: spec: Invalid value: failed rule: self.replicas >= 0');
 });
 
+test("a violated rule of the whole object is reported without a path, as upstream prints it", async () => {
+  const rules = [{ rule: "self.metadata.name.startsWith('c')", message: "must start with c" }];
+  await using started = await startedWith({ type: "object", "x-kubernetes-validations": rules });
+
+  const { body } = await started.call("POST", CRON_TABS, { apiVersion: "example.com/v1", kind: "CronTab", metadata: { name: "a" } });
+
+  equal(body.message, 'CronTab.example.com "a" is invalid: <nil>: Invalid value: must start with c');
+});
+
 test("transition rules apply to updates only, optional ones to creates, too", async () => {
   await using started = await startedWith(
     withRules([

@@ -138,7 +138,8 @@ export class Verbs {
   }
 
   async #handleSubresource(endpoint: Endpoint, request: ApiRequest, subresource: Subresource | undefined): Promise<Outcome> {
-    if (subresource === undefined) throw noSuchPath();
+    // The paths of custom resources have no fixed subresources: upstream answers as for a missing object.
+    if (subresource === undefined) throw endpoint.resource.isTyped === false ? notFound(endpoint.name, request.name) : noSuchPath();
     if (!subresource.verbs.includes(request.verb)) throw methodNotAllowed();
     switch (subresource.of) {
       case "scale":

@@ -62,11 +62,14 @@ export function* validateStatusUpdate(options: ValidationOptions, object: JsonOb
 function valueErrors(value: Json, schema: JsonSchema | undefined, at: string, previous: Json | undefined): readonly FieldError[] {
   if (schema === undefined) return [];
   try {
-    const errors = validateValue(value, schema, { at, patterns: new Patterns(new Budget()), previous });
-    return errors.map((error) => (error.field === "" ? { ...error, field: NO_PATH } : error));
+    return [...withPaths(validateValue(value, schema, { at, patterns: new Patterns(new Budget()), previous }))];
   } catch (error) {
     return [tooCostly(at, error)];
   }
+}
+
+function* withPaths(errors: Iterable<FieldError>): Iterable<FieldError> {
+  for (const error of errors) yield error.field === "" ? { ...error, field: NO_PATH } : error;
 }
 
 /** Not reported if the previous object violated it, too. */
@@ -93,7 +96,7 @@ function ruleErrors(
   previous: JsonObject | undefined,
 ): Iterable<FieldError> {
   if (evaluateRules === undefined) return [];
-  return errors.some(({ type }) => BLOCKING.has(type)) ? [NOT_EVALUATED] : evaluateRules(object, previous, warn);
+  return errors.some(({ type }) => BLOCKING.has(type)) ? [NOT_EVALUATED] : withPaths(evaluateRules(object, previous, warn));
 }
 
 const NOT_EVALUATED = invalid(
