@@ -7,9 +7,12 @@
  *   wait forever, so that one that is in a cycle no longer blocks its owners;
  * - it orphans its dependents: their references are removed, then its finalizer. An object that waits or orphans also waits while a kind
  *   cannot be listed: it may have dependents of that kind. Upstream lets it proceed, and what was to be orphaned is deleted when the kind
- *   can be listed again. Where upstream maintains a graph of everything, here are the indexes of the informers.
+ *   can be listed again. So does this collector for kinds of aggregated API servers, since a broken one must not stop the cluster's
+ *   deletions. Where upstream maintains a graph of everything, here are the indexes of the informers.
  */
+import { apiServices } from "../../api/apiregistration.k8s.io/v1/api-service.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
+import type { ResourceKind } from "../../client/client.ts";
 import { defineController, onChange, type ControllerContext, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { keyText, kindName } from "../runtime/keys.ts";
 import { inTurns } from "../runtime/concurrent-writes.ts";
@@ -117,12 +120,17 @@ class Collector {
 
   /** Rejects if it may have dependents that cannot be seen, so that it is retried. */
   async #letGo(item: Dependent, finalizer: string, write: Pass["write"]): Promise<void> {
-    const unknown = this.#dependents.unknownKinds;
+    const unknown = this.#dependents.unknownKinds.filter((kind) => !this.#isAggregated(kind));
     if (unknown.length > 0) {
       const kinds = unknown.map(kindName).join(", ");
       throw new Error(`Cannot take ${finalizer} off ${keyText(objectKey(item.kind, item.object))}: what it owns of ${kinds} is not known`);
     }
     await removeFinalizer(write, item, finalizer);
+  }
+
+  #isAggregated({ storage: { group, version } }: ResourceKind): boolean {
+    const { read } = this.#context;
+    return read.knows(apiServices) && read.get(apiServices, { name: `${version}.${group}` })?.spec?.service !== undefined;
   }
 
   #wakeDependents(ownerUid: string, { wake }: Pass): void {

@@ -60,6 +60,27 @@ for (const [propagationPolicy, expected] of [
   });
 }
 
+for (const propagationPolicy of ["Foreground", "Orphan"] as const) {
+  test(`${propagationPolicy}: an owner does not wait for an aggregated API server whose objects cannot be listed`, async () => {
+    await using world = await runWorld();
+    const { client, clock } = world.cluster;
+    const verbs = ["get", "list", "watch", "delete"];
+    world.replaced.set("/apis/example.com/v1", { resources: [{ name: "flunders", kind: "Flunder", namespaced: true, verbs }] });
+    const service = { namespace: "default", name: "missing" };
+    await client.create(apiServices, { ...anApiService("v1"), spec: { ...anApiService("v1").spec, service } });
+    const starting = world.starting([garbageCollectorController]);
+    await clock.advance(40_000);
+    await starting;
+    assert.match(JSON.stringify(world.log), /Some kinds cannot be listed.*flunders\.example\.com/);
+    await makeMap(client, "owner");
+
+    await client.delete(configMaps, OWNER, { propagationPolicy });
+    await clock.advance(10_000);
+
+    assert.deepEqual(await left(world), []);
+  });
+}
+
 test("collection continues when a group prefers another version, and when it is removed", async () => {
   await using world = await runWorld();
   const { client, clock } = world.cluster;

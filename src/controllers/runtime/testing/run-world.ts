@@ -21,6 +21,8 @@ export interface RunWorld extends AsyncDisposable {
   readonly log: LogLine[];
   /** Called before every request and watch: its result is awaited. */
   before: (request: Omit<TransportRequest, "verb">) => Promise<void> | undefined;
+  /** Documents that clients get instead of the server's, by path. */
+  readonly replaced: Map<string, JsonObject>;
   /** The server's documents, as all clients see them. */
   document: (path: string, answer: JsonObject) => JsonObject;
   /** Not driven: the test advances the clock. */
@@ -40,10 +42,10 @@ export async function runWorld(...names: readonly string[]): Promise<RunWorld> {
   const random = seededRandom(5);
   const before: RunWorld["before"] = () => undefined;
   const document: RunWorld["document"] = (_path, answer) => answer;
-  const world = { cluster, log: lines, before, document };
+  const world = { cluster, log: lines, before, document, replaced: new Map<string, JsonObject>() };
   const through = (transport: Transport): Transport => ({
     ...transport,
-    document: async (path, options) => world.document(path, await transport.document(path, options)),
+    document: async (path, options) => world.replaced.get(path) ?? world.document(path, await transport.document(path, options)),
     request: async (request) => (await world.before(request), transport.request(request)),
     watch: async (request, listener) => (await world.before(request), transport.watch(request, listener)),
   });
