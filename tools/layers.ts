@@ -142,6 +142,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // A volume kind knows its contract only, not the kubelet that calls it.
   "kubelet/volumes": { knows: [...API, "csi", "kubelet/volumes/framework"] },
   "kubelet/plugin-registration": { knows: [...API, "host/**", ...KUBELET_CONTRACTS] },
+  "kubelet/dra": { knows: [...API, "host/**", "client", ...KUBELET_CONTRACTS, "kubelet/plugin-registration"] },
   "kubelet/machine": { knows: [...API, "host/**", "csi/**", "client", "kubelet", ...KUBELET_CONTRACTS, "kubelet/volumes/**"] },
   "kubelet/server": { knows: [...API, "host/**", "client", "kubelet", ...KUBELET_CONTRACTS] },
   proxy: { knows: [...API, "host/**", "client"] },

@@ -36,6 +36,7 @@ import type { UsageStats } from "../../kubelet/contracts/runtime.ts";
 import { startKubeletServer, type KubeletServer } from "../../kubelet/server/kubelet-server.ts";
 import { startServiceAccountTokens } from "../../kubelet/references/service-account-tokens.ts";
 import { startNodeCsi } from "./csi.ts";
+import { startNodeDra } from "./dra.ts";
 import { kubeletConfiguration } from "./kubelet-configuration.ts";
 import { machineStatistics } from "./machine-statistics.ts";
 import type { ContainerNodeOptions } from "./container-node-options.ts";
@@ -74,7 +75,9 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   );
   const facts = await factsOf(options, server.port);
   const { rootDirectory } = options;
-  const csi = starting.use(await startNodeCsi({ nodeName, rootDirectory, client, clock, log, kubelet: () => late.kubelet }));
+  const plugins = { nodeName, rootDirectory, client, clock, log, kubelet: () => late.kubelet };
+  const dra = starting.use(await startNodeDra({ ...plugins, runtimeVersion: runtime.version }));
+  const csi = starting.use(await startNodeCsi({ ...plugins, handlers: [dra.handler] }));
   const volumes = starting.use(
     await startPodVolumes({
       ...{ rootDirectory, nodeName, references, tokens, csi: csi.drivers },
@@ -90,7 +93,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   late.storage = storage;
   const view = { ...(await nodeViewOf(options, facts)), directories, cgroups };
   const machine = new MachinePods({
-    ...{ node: () => view, volumes, references, runtime, client, hasCgroups: cgroups.isOwn, metrics, clock, log },
+    ...{ node: () => view, volumes, references, devices: dra.devices, runtime, client, hasCgroups: cgroups.isOwn, metrics, clock, log },
     ...(options.admitPod === undefined ? {} : { admitToNetwork: options.admitPod }),
   });
   starting.use(references.listen((podUid) => late.kubelet?.retry(podUid)));
@@ -101,6 +104,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   });
   late.kubelet = kubelet;
   csi.nodeRegistered();
+  dra.nodeRegistered();
   starting.defer(() => kubelet.stop());
   starting.use(
     startStorageEviction({

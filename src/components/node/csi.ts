@@ -6,6 +6,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { CsiDrivers } from "../../kubelet/machine/csi/csi-drivers.ts";
+import type { PluginHandler } from "../../kubelet/contracts/plugin-handler.ts";
 import { CsiNodeManager } from "../../kubelet/node/csi-node-manager.ts";
 import { startPluginRegistration } from "../../kubelet/plugin-registration/plugin-registration.ts";
 
@@ -17,6 +18,8 @@ export interface NodeCsiOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** For other types of plugins, which register in the same directory. */
+  readonly handlers: readonly PluginHandler[];
   /** Undefined while the kubelet starts. */
   kubelet(): { pods(): readonly Pod[]; retry(podUid: string): void } | undefined;
 }
@@ -36,7 +39,7 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
   const drivers = starting.use(new CsiDrivers({ csiNode, clock, log }));
   starting.use(drivers.listen(() => retryWaitingPods(options)));
   const directory = joinPath(options.rootDirectory, "plugins_registry");
-  starting.use(await startPluginRegistration({ directory, handlers: [drivers], clock, log }));
+  starting.use(await startPluginRegistration({ directory, handlers: [drivers, ...options.handlers], clock, log }));
   let initialized: Promise<void> = Promise.resolve();
   starting.defer(async () => {
     stop.abort();

@@ -1,6 +1,20 @@
 /** Files of the store and the commands: private to their owner, replaced atomically. */
 import { constants, createReadStream, statfsSync } from "node:fs";
-import { access, chmod, mkdir, open, readFile, realpath, rename, rm, stat, statfs, unlink, type FileHandle } from "node:fs/promises";
+import {
+  access,
+  chmod,
+  mkdir,
+  open,
+  readFile,
+  realpath,
+  rename,
+  rm,
+  stat,
+  statfs,
+  unlink,
+  type FileHandle,
+  readdir,
+} from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { openRegularFile } from "./regular-file.ts";
 
@@ -67,6 +81,15 @@ export async function readWhole(path: string): Promise<Uint8Array> {
 /** "" if it does not exist or cannot be read. */
 export async function readTextIfAny(path: string): Promise<string> {
   return readFile(path, "utf8").catch(() => "");
+}
+
+/** Names of the entries of a directory, sorted; none if it does not exist. */
+export async function namesIn(directory: string): Promise<readonly string[]> {
+  const names = await readdir(directory).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
+  return names.toSorted((a, b) => (a < b ? -1 : 1));
 }
 
 /** The first `length` bytes of a file, or as many as it has. */

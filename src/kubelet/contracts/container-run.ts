@@ -138,6 +138,8 @@ export interface ContainerRun {
   readonly environment: readonly EnvironmentVariable[];
   readonly mounts: readonly MountRun[];
   readonly devices: readonly DeviceRun[];
+  /** Devices that the runtime resolves by the Container Device Interface: "vendor.example.com/gpu=gpu-0". Absent: none. */
+  readonly cdiDevices?: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
   readonly annotations: Readonly<Record<string, string>>;
   /** Relative to the sandbox's log directory: "main/0.log". */

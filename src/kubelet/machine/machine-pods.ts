@@ -18,6 +18,7 @@ import { placeFile } from "../../host/files/in-place-file.ts";
 import type { ContainerRun, SandboxRun } from "../contracts/container-run.ts";
 import type { ContainerContext, PodMachine } from "../contracts/pod-machine.ts";
 import { MountError, PodNetworkError } from "../contracts/pod-machine.ts";
+import type { PodDevices } from "../contracts/pod-devices.ts";
 import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import type { ProbeActions } from "../contracts/probe-actions.ts";
 import type { References } from "../references/references.ts";
@@ -35,6 +36,8 @@ export interface MachinePodsOptions {
   node(): NodeView;
   readonly volumes: PodVolumes;
   readonly references: References;
+  /** Devices of ResourceClaims. Absent: Pods with claims do not start. */
+  readonly devices?: PodDevices;
   readonly runtime: Pick<Runtime, "imageStatus">;
   readonly client: Client;
   /**
@@ -59,9 +62,10 @@ export class MachinePods implements PodMachine {
   }
 
   async prepare(pod: Pod, signal: AbortSignal): Promise<void> {
-    const { references, volumes } = this.#options;
+    const { references, volumes, devices } = this.#options;
     references.register(pod);
     await volumes.mount(pod, signal);
+    await devices?.prepare(pod, signal);
     this.#makeCgroup(pod, "create");
   }
 
@@ -71,7 +75,7 @@ export class MachinePods implements PodMachine {
   }
 
   async container(pod: Pod, container: Container | EphemeralContainer, place: ContainerContext): Promise<ContainerRun> {
-    const { references, volumes, runtime, node } = this.#options;
+    const { references, volumes, devices, runtime, node } = this.#options;
     const { attempt, podIps, targetContainerId } = place;
     const image = await runtime.imageStatus(place.imageId === "" ? (container.image ?? "") : place.imageId);
     const { run, files } = await containerRun({
@@ -84,7 +88,7 @@ export class MachinePods implements PodMachine {
       nodeHostsFile,
     });
     await Promise.all([...files.map(placeFile), this.#admitToNetwork(pod, podIps)]);
-    return run;
+    return devices === undefined ? run : devices.withDevices(pod, container, run);
   }
 
   async #admitToNetwork(pod: Pod, podIps: readonly string[]): Promise<void> {
@@ -119,8 +123,10 @@ export class MachinePods implements PodMachine {
   }
 
   async release(podUid: string, { willRestart } = { willRestart: false }): Promise<void> {
-    const { volumes, references } = this.#options;
+    const { volumes, references, devices } = this.#options;
     await this.killProcesses(podUid);
+    // A Pod that is to run here again keeps its claims.
+    if (!willRestart) await devices?.release(podUid);
     await volumes.unmount(podUid, { keepsFiles: willRestart });
     references.unregister(podUid);
     if (!willRestart) await removeEmptyLogs(this.#options.node().directories.logs, podUid);
@@ -136,9 +142,9 @@ export class MachinePods implements PodMachine {
   }
 
   async orphanedPods(): Promise<readonly string[]> {
-    const { volumes, node } = this.#options;
+    const { volumes, devices, node } = this.#options;
     const logs = await emptyLogDirectories(node().directories.logs, () => true);
-    return [...new Set([...(await volumes.pods()), ...logs.map(uidOfLogs)])];
+    return [...new Set([...(await volumes.pods()), ...logs.map(uidOfLogs), ...(devices?.pods() ?? [])])];
   }
 
   /** Which of them exist depends on the Pod, which may be unknown by now. */

@@ -8,6 +8,7 @@ import { NOT_NEEDED } from "../../base/abort.ts";
 import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { ContainerStarts, type ContainerStartsOptions } from "./containers/start-containers.ts";
 import { ContainerStops } from "./containers/stop-containers.ts";
+import { DevicesError } from "../contracts/pod-devices.ts";
 import { MountError } from "../contracts/pod-machine.ts";
 import type { PodAction } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
@@ -154,6 +155,11 @@ export class PodActions {
     } catch (error) {
       if (signal.aborted) return;
       memory.couldNotPrepare(clock.now());
+      if (error instanceof DevicesError) {
+        const note = `Failed to prepare dynamic resources: ${error.message}`;
+        recorder.record(pod, { type: "Warning", reason: "FailedPrepareDynamicResources", message: note });
+        return;
+      }
       const message = error instanceof MountError ? error.message : `Unable to attach or mount volumes: ${messageOf(error)}`;
       recorder.record(pod, { type: "Warning", reason: "FailedMount", message });
     }

@@ -5,6 +5,7 @@
  * Upstream behaviour: kube-scheduler plugin "DynamicResources" of 1.36 with its default feature gates. Not here: claims of Pod groups,
  * attributes that are lists, and devices that provide node resources (off by default).
  */
+import { isReservedFor } from "../../../api/core/v1/pod/claim-reference.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { ResourceClaim } from "../../../api/generated/resource.k8s.io/v1.ts";
 import { newUid } from "../../../base/uuid.ts";
@@ -38,7 +39,7 @@ import {
 import { ledgerOf, type DeviceLedger } from "./device-ledger.ts";
 import { isExtendedClaim, isUncreated, uncreatedClaim } from "./extended-resources.ts";
 import { NodeAllocator } from "./node-allocator.ts";
-import { isReservedFor, podClaims } from "./pod-claims.ts";
+import { podClaims } from "./pod-claims.ts";
 import { retryRules } from "./retry-rules.ts";
 
 const NAME = "DynamicResources";

@@ -77,6 +77,8 @@ const linuxContainer = {
   fields: { resources: { number: 1, type: linuxResources }, security: { number: 2, type: containerSecurity } },
 } as const satisfies MessageDescriptor;
 
+const cdiDevice = { name: "CDIDevice", fields: { name: { number: 1, type: "string" } } } as const satisfies MessageDescriptor;
+
 const containerConfig = {
   name: "ContainerConfig",
   fields: {
@@ -95,6 +97,7 @@ const containerConfig = {
     stdinOnce: { number: 13, type: "bool" },
     tty: { number: 14, type: "bool" },
     linux: { number: 15, type: linuxContainer },
+    cdiDevices: { number: 17, type: cdiDevice, repeated: true },
     stopSignal: { number: 18, type: "int32" },
   },
 } as const satisfies MessageDescriptor;

@@ -63,6 +63,7 @@ export function containerMessage(config: ContainerConfig, run: ContainerRun, own
     environment: run.environment.map(({ name, value }) => ({ key: name, value })),
     mounts: mountsOf(config, run).map((mount) => ({ ...mount, propagation: PROPAGATIONS[mount.propagation] })),
     devices: run.devices,
+    ...(run.cdiDevices === undefined ? {} : { cdiDevices: run.cdiDevices.map((name) => ({ name })) }),
     labels: entriesOf(containerLabels(pod, container, owner, run.labels)),
     annotations: entriesOf(containerAnnotations(pod, container, noted)),
     logPath: run.logPath,
