@@ -113,6 +113,7 @@ class PodVolumesOnDisk implements PodVolumes {
       staged,
       reportInUse: (volumeId) => this.#reportInUse(volumeId),
       timed: timedOperations(options),
+      clock: options.clock,
     });
     this.#updates = startUpdates({
       clock: options.clock,

@@ -3,16 +3,25 @@
  * volumes. Not here: which volumes of which Pods, serialization and retries (pod-volumes-on-disk.ts).
  */
 import type { Pod, Volume } from "../../../api/generated/core/v1.ts";
+import { exponentialDelayMs } from "../../../base/backoff.ts";
+import type { Clock } from "../../../base/clock.ts";
 import { joinPath } from "../../../host/files/files.ts";
 import { namesIn } from "../../../host/files/shared-directory.ts";
 import type { MountedVolume } from "../../contracts/pod-volumes.ts";
 import { all } from "../../volumes/all.ts";
 import { checkNodeAffinity, claimedVolume, isBlockVolume } from "../../volumes/framework/claimed-volume.ts";
 import { findPersistentPlugin, findPlugin } from "../../volumes/framework/find-plugin.ts";
+import { NotAttachedError } from "../../volumes/framework/volume-error.ts";
 import type { PodVolume, VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
 import type { PodDirectories } from "./pod-directories.ts";
 import type { StagedVolumes } from "./staged-volumes.ts";
 import type { TimedOperation } from "./volume-metrics.ts";
+
+/** Upstream's limit of waiting for an attachment, before the Pod is told. */
+const ATTACH_TIMEOUT_MS = 120_000;
+
+/** A node may read its VolumeAttachments but not watch them. The first ones are short, because most attachments take milliseconds. */
+const ATTACH_CHECKS = { minMs: 50, maxMs: 5000 };
 
 export interface VolumeSetUpOptions {
   readonly node: VolumeNode;
@@ -21,6 +30,7 @@ export interface VolumeSetUpOptions {
   /** Resolves when the Node's status shows the volume as in use; rejects if that is not possible now. */
   readonly reportInUse: (volumeId: string) => Promise<void>;
   readonly timed: TimedOperation;
+  readonly clock: Clock;
 }
 
 /** A volume of a Pod with its plugin. */
@@ -56,7 +66,7 @@ export class VolumeSetUp {
     const mounted = await plugin.reconstruct(podVolume, node);
     if (mounted !== undefined && plugin.refresh === undefined) return mounted;
     if (mounted === undefined) await this.#admit({ plugin, podVolume }, signal);
-    const resolved = await plugin.resolve(podVolume, node, signal);
+    const resolved = await this.#resolve({ plugin, podVolume }, signal);
     if (mounted !== undefined) {
       await plugin.refresh?.(podVolume, resolved, node);
       return mounted;
@@ -65,6 +75,20 @@ export class VolumeSetUp {
       await staged.stage(podVolume, { plugin, resolved, node });
       return plugin.mount(podVolume, resolved, node);
     });
+  }
+
+  /** Waits while a controller attaches the volume: an Event for something that is on its way would alarm for nothing. */
+  async #resolve({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<unknown> {
+    const { node, clock } = this.#options;
+    const endMs = clock.monotonic() + ATTACH_TIMEOUT_MS;
+    for (let checks = 0; ; checks++) {
+      try {
+        return await plugin.resolve(podVolume, node, signal);
+      } catch (error) {
+        if (!(error instanceof NotAttachedError) || clock.monotonic() >= endMs) throw error;
+      }
+      await clock.sleep(exponentialDelayMs(ATTACH_CHECKS, checks), signal);
+    }
   }
 
   /** Unmounts every volume that is found on disk: the Pod object may no longer exist. */

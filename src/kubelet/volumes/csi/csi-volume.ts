@@ -4,7 +4,7 @@ import type { CSIPersistentVolumeSource, CSIVolumeSource } from "../../../api/ge
 import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
 import type { CsiMap, CsiNodeCapability, CsiNodeDriver, CsiVolumeCapability } from "../../../csi/contract.ts";
 import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
-import { VolumeError } from "../framework/volume-error.ts";
+import { NotAttachedError, VolumeError } from "../framework/volume-error.ts";
 import type { PodVolume, VolumeNode } from "../framework/volume-plugin.ts";
 import { accessModeOf, checkLifecycleMode, PREFIX, registeredDriver, requiresAttachment, type LifecycleMode } from "./csi-driver.ts";
 import { attachmentName, inlineHandle } from "./csi-paths.ts";
@@ -129,19 +129,20 @@ function kubeletSetsGroup(driver: CSIDriver | undefined, { isReadOnly, fsType, a
   return mode === "Ephemeral" || accessModes?.some((access) => access === "ReadWriteOnce" || access === "ReadWriteOncePod") === true;
 }
 
-/** What the driver's controller part returned for this node. Rejects until the volume is attached, with upstream's messages. */
+/** What the driver's controller part returned for this node. Rejects until the volume is attached, with upstream's messages: with a NotAttachedError if nothing failed. */
 async function attachmentOf({ handle, driverName }: Source, node: VolumeNode, signal: AbortSignal): Promise<CsiMap> {
   const name = attachmentName(handle, driverName, node.nodeName);
   const attachment = await node.references.volumeAttachment(name, signal);
   if (attachment === undefined) {
-    throw new VolumeError(
+    throw new NotAttachedError(
       `volume ${handle} has GET error for volume attachment ${name}: volumeattachments.storage.k8s.io "${name}" not found`,
     );
   }
   if (attachment.metadata.deletionTimestamp !== undefined) throw new VolumeError("volume attachment is being deleted");
   const { attached = false, attachError, attachmentMetadata = {} } = attachment.status ?? {};
   if (attached) return attachmentMetadata;
-  throw new VolumeError(attachError?.message ?? `volume ${handle} is not attached for volume attachment ${name}`);
+  if (attachError?.message !== undefined) throw new VolumeError(attachError.message);
+  throw new NotAttachedError(`volume ${handle} is not attached for volume attachment ${name}`);
 }
 
 /** Contents of a Secret as the driver's credentials. */

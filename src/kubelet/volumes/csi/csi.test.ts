@@ -184,9 +184,10 @@ describe("csi: attachment", () => {
     const spec = { attacher: "driver.example", nodeName: "n1", source: { persistentVolumeName: "pv" } };
     equal(await csi.staging?.isAttachable?.(volumeOf(world), world, NEVER), true);
     world.volumeAttachments.set(ATTACHMENT, { ...attachment, spec, status: { attached: false } });
-    await rejects(world.mount(csi, persistent()), { message: `volume ${HANDLE} is not attached for volume attachment ${ATTACHMENT}` });
+    const message = `volume ${HANDLE} is not attached for volume attachment ${ATTACHMENT}`;
+    await rejects(world.mount(csi, persistent()), { name: "NotAttachedError", message });
     world.volumeAttachments.set(ATTACHMENT, { ...attachment, spec, status: { attached: false, attachError: { message: "no slot" } } });
-    await rejects(world.mount(csi, persistent()), { message: "no slot" });
+    await rejects(world.mount(csi, persistent()), { name: "VolumeError", message: "no slot" });
     world.volumeAttachments.set(ATTACHMENT, { ...attachment, spec, status: { attached: true, attachmentMetadata: { device: "sdb" } } });
 
     await world.mount(csi, persistent());

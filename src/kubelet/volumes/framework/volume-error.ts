@@ -12,6 +12,11 @@ export class MissingSourceError extends VolumeError {
   override readonly name = "MissingSourceError";
 }
 
+/** A controller has not attached the volume to this node yet: not a failure, the caller waits and resolves again. */
+export class NotAttachedError extends VolumeError {
+  override readonly name = "NotAttachedError";
+}
+
 /** True if an object that the volume depends on does not exist: a source, or the ServiceAccount of a token. */
 export function isMissingSource(error: unknown): boolean {
   return error instanceof MissingSourceError || isReason(error, "NotFound");

@@ -42,7 +42,8 @@ export interface VolumePlugin<Resolved = unknown> {
 
   /**
    * Reads the API objects that the volume depends on and checks its fields. Must not change anything on the node: a volume whose sources
-   * are missing leaves no trace. Rejects with a MissingSourceError if an object does not exist; the kubelet retries with backoff.
+   * are missing leaves no trace. Rejects with a MissingSourceError if an object does not exist; the kubelet retries with backoff. Rejects
+   * with a NotAttachedError if a controller still has to attach the volume; the caller resolves again soon, without an Event.
    */
   resolve(volume: PodVolume, node: VolumeNode, signal: AbortSignal): Promise<Resolved>;
 
@@ -87,7 +88,7 @@ export interface VolumeStaging<Resolved = unknown> {
   volumeId(volume: PodVolume): string;
   /**
    * Whether a controller attaches the volume to the node. Its `volumeId` is then in the Node's status as in use before `resolve` is called,
-   * which may wait for the attachment. Absent: never.
+   * which rejects with a NotAttachedError until it is attached. Absent: never.
    */
   isAttachable?(volume: PodVolume, node: VolumeNode, signal: AbortSignal): Promise<boolean>;
   /** Absolute path below `node.pluginsDirectory`, unique to the volume; undefined if this volume needs no staging. Not created. */
