@@ -10,7 +10,7 @@ const REMOTE = { service: { name: "adapter", namespace: "kube-system" } };
 function anApiService(status: "True" | "False" | "Unknown", lastTransitionTime: string, spec: object = REMOTE): APIService {
   const conditions = [{ type: "Available", status, lastTransitionTime }];
   const metadata = { name: "v1beta1.metrics.k8s.io" };
-  return { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata, spec, status: { conditions } } as unknown as APIService;
+  return { apiVersion: "apiregistration.k8s.io/v1", kind: "APIService", metadata, spec, status: { conditions } } as APIService;
 }
 
 function sort(service?: APIService): SortedFailures {

@@ -51,7 +51,7 @@ async function started() {
     ["mine", "n1"],
     ["theirs", "n2"],
   ] as const) {
-    const { metadata } = (await make(server, CLAIMS, aClaim(name, node))) as unknown as { readonly metadata: { readonly uid: string } };
+    const { metadata } = (await make(server, CLAIMS, aClaim(name, node))) as { readonly metadata: { readonly uid: string } };
     uids.push(metadata.uid);
   }
   const [mine = "", theirs = ""] = uids;
