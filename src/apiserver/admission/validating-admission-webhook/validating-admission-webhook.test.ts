@@ -377,3 +377,22 @@ test("a dead webhook for everything blocks neither leases, nor namespaces, nor i
   equal((await world.call("DELETE", `${CONFIGURATIONS}/a`)).code, 200);
   equal((await world.call("POST", MAPS, map("m"))).code, 201);
 });
+
+test("a dead webhook for everything does not stop controllers and nodes from completing a deletion", async () => {
+  await using world = await given({});
+  await world.call("POST", MAPS, map("m", { finalizers: ["x.io/kept"] }));
+  const controller = world.as({
+    name: "system:serviceaccount:kube-system:x",
+    groups: ["system:serviceaccounts:kube-system", "system:masters"],
+  });
+  const removeFinalizer = (user: Pick<World, "call">) => user.call("PATCH", `${MAPS}/m`, { metadata: { finalizers: null } }, MERGE);
+
+  await world.configure("a", webhookAt("a", EVERYTHING));
+  equal((await removeFinalizer(controller)).code, 500);
+  await world.call("DELETE", `${CONFIGURATIONS}/a`);
+  await world.call("DELETE", `${MAPS}/m`);
+  await world.configure("a", webhookAt("a", EVERYTHING));
+  equal((await removeFinalizer(world)).code, 500);
+  equal((await removeFinalizer(controller)).code, 200);
+  equal((await world.call("GET", `${MAPS}/m`)).code, 404);
+});

@@ -8,6 +8,8 @@ import { isAdmissionConfiguration } from "./admission-target.ts";
 
 const NAMESPACE_CONTROLLER = "system:serviceaccount:kube-system:namespace-controller";
 const NODES_GROUP = "system:nodes";
+/** The accounts of the controllers. */
+const CONTROLLERS_GROUP = "system:serviceaccounts:kube-system";
 /** Heartbeats of nodes, and leader election of the control plane. */
 const LEASE_NAMESPACES: readonly string[] = ["kube-node-lease", "kube-system"];
 
@@ -19,12 +21,15 @@ export function isExemptFromWebhooks({ endpoint, namespace, context }: Admission
 }
 
 /**
- * Sent to webhooks, whose denial counts, but not whose failure: Namespaces, the deletion of their content, and the registration and status
- * of nodes.
+ * Sent to webhooks, whose denial counts, but not whose failure: Namespaces, the deletion of their content, the registration and status of
+ * nodes, and what nodes and controllers write of an object that is being deleted. Without the last, a namespace with a running Pod or with
+ * a finalizer of a controller would stay.
  */
-export function failsOpen({ endpoint, context: { user } }: AdmissionRequest): boolean {
+export function failsOpen({ endpoint, oldObject, context: { user } }: AdmissionRequest): boolean {
   const { group, plural } = endpoint.name;
   if (user.name === NAMESPACE_CONTROLLER) return true;
+  const isTerminating = oldObject?.metadata.deletionTimestamp !== undefined;
+  if (isTerminating && user.groups.some((name) => name === NODES_GROUP || name === CONTROLLERS_GROUP)) return true;
   if (group !== "") return false;
   return plural === "namespaces" || (plural === "nodes" && user.groups.includes(NODES_GROUP));
 }
