@@ -2,6 +2,7 @@
 import { decodeText } from "../../../api/core/v1/secret/contents.ts";
 import type { CSIPersistentVolumeSource, CSIVolumeSource } from "../../../api/generated/core/v1.ts";
 import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
+import { uniqueVolumeName, type CsiVolumeId } from "../../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
 import type { CsiMap, CsiNodeCapability, CsiNodeDriver, CsiVolumeCapability } from "../../../csi/contract.ts";
 import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
 import { NotAttachedError, VolumeError } from "../framework/volume-error.ts";
@@ -140,9 +141,21 @@ async function attachmentOf({ handle, driverName }: Source, node: VolumeNode, si
   }
   if (attachment.metadata.deletionTimestamp !== undefined) throw new VolumeError("volume attachment is being deleted");
   const { attached = false, attachError, attachmentMetadata = {} } = attachment.status ?? {};
-  if (attached) return attachmentMetadata;
-  if (attachError?.message !== undefined) throw new VolumeError(attachError.message);
-  throw new NotAttachedError(`volume ${handle} is not attached for volume attachment ${name}`);
+  if (!attached && attachError?.message !== undefined) throw new VolumeError(attachError.message);
+  if (!attached) throw new NotAttachedError(`volume ${handle} is not attached for volume attachment ${name}`);
+  await mustBeReported({ driver: driverName, handle }, node, signal);
+  return attachmentMetadata;
+}
+
+/**
+ * The controller removes a volume from the Node's status before it checks whether the node uses it, and only then detaches it. The volume is
+ * in use by now: if the Node still shows it, the controller will find out.
+ */
+async function mustBeReported(id: CsiVolumeId, { references, nodeName }: VolumeNode, signal: AbortSignal): Promise<void> {
+  const { volumesAttached = [] } = (await references.node(nodeName, signal))?.status ?? {};
+  const unique = uniqueVolumeName(id);
+  if (volumesAttached.some(({ name }) => name === unique)) return;
+  throw new NotAttachedError(`Volume not attached according to node status for volume ${JSON.stringify(unique)}`);
 }
 
 /** Contents of a Secret as the driver's credentials. */

@@ -189,6 +189,10 @@ describe("csi: attachment", () => {
     world.volumeAttachments.set(ATTACHMENT, { ...attachment, spec, status: { attached: false, attachError: { message: "no slot" } } });
     await rejects(world.mount(csi, persistent()), { name: "VolumeError", message: "no slot" });
     world.volumeAttachments.set(ATTACHMENT, { ...attachment, spec, status: { attached: true, attachmentMetadata: { device: "sdb" } } });
+    const unique = `kubernetes.io/csi/driver.example^${HANDLE}`;
+    const unreported = { message: `Volume not attached according to node status for volume ${JSON.stringify(unique)}` };
+    await rejects(world.mount(csi, persistent()), unreported, "the controller is about to detach it");
+    world.node = { ...world.node, status: { volumesAttached: [{ name: unique, devicePath: "" }] } };
 
     await world.mount(csi, persistent());
 
