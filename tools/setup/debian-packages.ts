@@ -31,6 +31,9 @@ const PROGRAMS = {
   // For programs with musl's resolver, which images of Alpine Linux have.
   musl: { command: "musl-gcc", package: "musl-tools" },
   gcc: { command: "gcc", package: "gcc" },
+  // A file system and a database, for the tests of volumes.
+  xfs: { command: "mkfs.xfs", package: "xfsprogs" },
+  sqlite: { command: "sqlite3", package: "sqlite3" },
   registry: { command: "docker-registry", package: "docker-registry", service: "docker-registry.service" },
 } as const satisfies Record<string, DebianProgram>;
 

@@ -9,6 +9,7 @@ import { readdir, readlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Json, JsonObject } from "../../api/machinery/object.ts";
 import { Disposables } from "../../base/disposables.ts";
+import { loopDevicesUnder } from "../../host/kernel/loop-devices.ts";
 import { mountsUnder } from "../../host/kernel/mount-table.ts";
 import { findProcesses } from "../../host/processes/process-table.ts";
 import { realClock } from "../../host/real-clock.ts";
@@ -139,6 +140,7 @@ async function onMachine(directory: string, places: ClusterPlaces | undefined): 
   const all = [
     ...known.map(({ is, name }) => `${is} ${name}`),
     ...mounts.map(({ path }) => `mount ${path}`),
+    ...(await loopDevicesUnder(directory)).map(({ device }) => `loop device ${device}`),
     ...processes.map(({ pid, arguments: words }) => `process ${pid} ${words.join(" ")}`),
     ...(await linksWithoutBridge()).map((name) => `link ${name}`),
   ];
