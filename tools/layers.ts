@@ -154,6 +154,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   podnetwork: { knows: [...API, "host/**", "client"] },
   ingress: { knows: [...API, "host/**", "client"] },
   // The provisioner is pure over the contract of its storage; the storage of simulated nodes needs no machine.
+  "csi/sidecars": { knows: [...API, "client", "controllers/runtime", "csi"] },
   localpath: { knows: [...API, "client", "controllers/runtime"] },
   "localpath/disk": { knows: [...API, "host/**", "localpath"] },
   "dashboard/web": { knows: [...API, "client"] },

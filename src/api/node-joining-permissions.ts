@@ -5,6 +5,7 @@
  * since they share the node's identity.
  */
 import type { ClusterRole, ClusterRoleBinding, Role, RoleBinding, Subject } from "./generated/rbac.authorization.k8s.io/v1.ts";
+import { CSI_SIDECAR_RULES, CSI_SIDECARS_ACCOUNT } from "./csi-sidecars.ts";
 import { LOCAL_PATH_RULES } from "./local-path.ts";
 import { CLUSTER_NETWORK, DEFAULT_NODE_TOKEN_GROUP } from "./node-joining.ts";
 
@@ -18,6 +19,7 @@ const REQUESTS = "system:certificates.k8s.io:certificatesigningrequests";
 const GET_NODES = "kubeadm:get-nodes";
 const NODE_NETWORK = "k8ts:node-network";
 const NODE_STORAGE = "k8ts:node-storage";
+const CSI_SIDECARS = "k8ts:csi-sidecars";
 const CLUSTER_NETWORK_READER = { name: "k8ts:cluster-network", namespace: CLUSTER_NETWORK.namespace };
 const READ = ["get", "list", "watch"];
 
@@ -41,6 +43,7 @@ export const joiningClusterRoles: readonly ClusterRole[] = [
     ],
   },
   { apiVersion: API_VERSION, kind: "ClusterRole", metadata: { name: NODE_STORAGE }, rules: LOCAL_PATH_RULES },
+  { apiVersion: API_VERSION, kind: "ClusterRole", metadata: { name: CSI_SIDECARS }, rules: CSI_SIDECAR_RULES },
 ];
 
 export const joiningClusterRoleBindings: readonly ClusterRoleBinding[] = [
@@ -50,6 +53,7 @@ export const joiningClusterRoleBindings: readonly ClusterRoleBinding[] = [
   binding(GET_NODES, GET_NODES, JOINING),
   binding(NODE_NETWORK, NODE_NETWORK, NODES),
   binding(NODE_STORAGE, NODE_STORAGE, NODES),
+  binding(CSI_SIDECARS, CSI_SIDECARS, { kind: "ServiceAccount", ...CSI_SIDECARS_ACCOUNT }),
 ];
 
 function binding(name: string, role: string, subject: Subject): ClusterRoleBinding {

@@ -2,6 +2,7 @@
  * The node of `k8ts up` or `k8ts join` on this machine, with the kubelet in this process. Everything is stopped with the cluster, Pods first; after a kill
  * the next start takes over.
  */
+import { CSI_SIDECARS } from "../../api/csi-sidecars.ts";
 import { nodeIdentity } from "../../api/identities.ts";
 import { isIpv6 } from "../../api/pod-ranges.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -16,6 +17,7 @@ import { CLUSTER_DOMAIN } from "./cluster-domain.ts";
 import { kernelOwner, machineCgroup, machineOwner } from "./container-paths.ts";
 import { dnsAddressesFor, type MachineNetwork } from "./machine-network.ts";
 import { prepareMachine, type FoundRuntime, type MachineOptions, type PreparedMachine } from "./prepare-machine.ts";
+import { CSI_SIDECARS_AGENT } from "../../csi/sidecars/start-sidecars.ts";
 import { LOCAL_PATH_AGENT } from "../../localpath/start-provisioner.ts";
 import { detachVolumes } from "../../localpath/disk/detach-volumes.ts";
 import { startLocalPath } from "../../components/node/local-path.ts";
@@ -136,7 +138,7 @@ interface NodeParts {
 }
 
 function startNode(
-  { home, nodeName, steps }: MachineOptions,
+  { home, nodeName, scope = "cluster", steps }: MachineOptions,
   { transportFor, pki, apiServer: _apiServer, clusterDns, clusterDomain = CLUSTER_DOMAIN, ...context }: NodeContext,
   { runtime, machine, network, metrics, components }: NodeParts,
 ): Promise<ContainerNode> {
@@ -160,6 +162,7 @@ function startNode(
       authorizationMode: "Webhook",
     },
     transport: transportFor(nodeIdentity(nodeName), "kubelet"),
+    ...(scope === "cluster" ? { csiSidecarsTransport: transportFor(CSI_SIDECARS, CSI_SIDECARS_AGENT) } : {}),
     admitPod: (pod, addresses) => components.admitPod(pod, addresses),
     onPull: (image, done) => steps.note(pullLine(image, done)),
   });

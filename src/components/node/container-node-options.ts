@@ -39,6 +39,8 @@ export interface ContainerNodeOptions {
   readonly metrics: KubeletMetrics;
   /** Of the node's identity. */
   readonly transport: Transport;
+  /** Of the identity of the built-in sidecars of CSI drivers, on the one node that runs them. Absent: this node does not. */
+  readonly csiSidecarsTransport?: Transport;
   /** Of the API server, in metrics. Absent: it is in this process. */
   readonly apiServerHost?: string;
   readonly clock: Clock;

@@ -77,7 +77,9 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const { rootDirectory } = options;
   const plugins = { nodeName, rootDirectory, client, clock, log, kubelet: () => late.kubelet };
   const dra = starting.use(await startNodeDra({ ...plugins, runtimeVersion: runtime.version }));
-  const csi = starting.use(await startNodeCsi({ ...plugins, handlers: [dra.handler] }));
+  const csi = starting.use(
+    await startNodeCsi({ ...plugins, random, handlers: [dra.handler], sidecarsTransport: options.csiSidecarsTransport }),
+  );
   const volumes = starting.use(
     await startPodVolumes({
       ...{ rootDirectory, nodeName, references, tokens, csi: csi.drivers },

@@ -1,9 +1,12 @@
 /** The CSI drivers of a node: their registration, the node's CSINode, and Pods that wait for a driver. */
 import type { Pod } from "../../api/generated/core/v1.ts";
+import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
+import { startSidecars } from "../../csi/sidecars/start-sidecars.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { CsiDrivers } from "../../kubelet/machine/csi/csi-drivers.ts";
 import type { PluginHandler } from "../../kubelet/contracts/plugin-handler.ts";
@@ -20,6 +23,9 @@ export interface NodeCsiOptions {
   readonly log: Logger;
   /** For other types of plugins, which register in the same directory. */
   readonly handlers: readonly PluginHandler[];
+  /** Of the identity of the built-in sidecars. Undefined: this node does not run them. */
+  readonly sidecarsTransport: Transport | undefined;
+  readonly random: Random;
   /** Undefined while the kubelet starts. */
   kubelet(): { pods(): readonly Pod[]; retry(podUid: string): void } | undefined;
 }
@@ -32,12 +38,14 @@ export interface NodeCsi extends AsyncDisposable {
 
 /** Drivers are searched from now on, so that the volumes of Pods that a restarted kubelet finds have theirs. */
 export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
-  const { nodeName, client, clock, log } = options;
+  const { nodeName, client, clock, random, log, sidecarsTransport: transport } = options;
   await using starting = new Disposables();
   const stop = new AbortController();
   const csiNode = new CsiNodeManager({ nodeName, client, clock, log });
   const drivers = starting.use(new CsiDrivers({ csiNode, clock, log }));
   starting.use(drivers.listen(() => retryWaitingPods(options)));
+  // Before drivers are searched: the first one starts them.
+  if (transport !== undefined) starting.use(startSidecars({ drivers, transport, clock, random, log }));
   const directory = joinPath(options.rootDirectory, "plugins_registry");
   starting.use(await startPluginRegistration({ directory, handlers: [drivers, ...options.handlers], clock, log }));
   let initialized: Promise<void> = Promise.resolve();

@@ -5,9 +5,10 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { CSI_TIMEOUT_MS, type CsiCallObserver } from "../../../csi/client/csi-client.ts";
-import { openCsiNodeClient, type CsiNodeClient } from "../../../csi/client/node-client.ts";
-import type { CsiNodeDriver } from "../../../csi/contract.ts";
+import { CSI_TIMEOUT_MS, openCsiConnection, type CsiCallObserver } from "../../../csi/client/csi-client.ts";
+import { CsiControllerClient } from "../../../csi/client/controller-client.ts";
+import { CsiNodeClient } from "../../../csi/client/node-client.ts";
+import type { CsiControllerDriver, CsiNodeDriver } from "../../../csi/contract.ts";
 import type { PluginHandler, RegisteredPlugin } from "../../contracts/plugin-handler.ts";
 import type { CsiNodeManager } from "../../node/csi-node-manager.ts";
 
@@ -23,6 +24,7 @@ export interface CsiDriversOptions {
 
 interface Driver {
   readonly client: CsiNodeClient;
+  readonly controller: CsiControllerClient;
   readonly endpoint: string;
   readonly version: Version;
 }
@@ -42,6 +44,11 @@ export class CsiDrivers implements PluginHandler, Disposable {
   /** Undefined if no driver of this name is registered. */
   driver(name: string): CsiNodeDriver | undefined {
     return this.#drivers.get(name)?.client;
+  }
+
+  /** The controller service behind the same socket; calls reject with UNIMPLEMENTED if the driver has none there. */
+  controller(name: string): CsiControllerDriver | undefined {
+    return this.#drivers.get(name)?.controller;
   }
 
   /** Registered drivers with their sockets. */
@@ -68,8 +75,9 @@ export class CsiDrivers implements PluginHandler, Disposable {
     const { clock, observerOf, timeoutMs = CSI_TIMEOUT_MS } = this.#options;
     const { name, endpoint } = plugin;
     const version = this.#checkVersions("RegisterPlugin", plugin);
-    const client = await openCsiNodeClient(name, { socket: endpoint, clock, timeoutMs, observer: observerOf?.(name) });
-    this.#replace(name, { client, endpoint, version });
+    const connection = await openCsiConnection({ socket: endpoint, clock, timeoutMs, observer: observerOf?.(name) });
+    const client = new CsiNodeClient(name, connection);
+    this.#replace(name, { client, controller: new CsiControllerClient(connection), endpoint, version });
     try {
       const { nodeId, maxVolumesPerNode, accessibleTopology } = await client.nodeGetInfo({ signal });
       await this.#options.csiNode.install({ name, nodeId, maxVolumes: maxVolumesPerNode, topology: accessibleTopology ?? {} });
