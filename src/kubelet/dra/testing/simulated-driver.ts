@@ -44,6 +44,8 @@ export async function startSimulatedDriver(options: SimulatedDriverOptions): Pro
   const endpoint = join(directory, "dra.sock");
   const calls: string[] = [];
   const prepared = new Set<string>();
+  const written = new Set<string>();
+  if (cdiDirectory !== undefined) await mkdir(cdiDirectory, { recursive: true });
   const state = { failure: "" };
   const specification = (claim: ClaimIdentity): string => join(cdiDirectory ?? directory, `${name}-${claim.uid}.json`);
   const prepare = async (request: Uint8Array): Promise<Uint8Array> => {
@@ -54,7 +56,10 @@ export async function startSimulatedDriver(options: SimulatedDriverOptions): Pro
       const devices = await options.devicesOf(claim);
       if (state.failure === "") {
         prepared.add(`${claim.namespace}/${claim.name}`);
-        if (cdiDirectory !== undefined) await writeFile(specification(claim), cdiSpecification(name, claim, devices));
+        if (cdiDirectory !== undefined) {
+          await writeFile(specification(claim), cdiSpecification(name, claim, devices));
+          written.add(specification(claim));
+        }
       }
       const named = devices.map((device) => ({ ...device, cdiDeviceIds: [`${name}/device=${claim.uid}-${device.deviceName}`] }));
       answers.push({ key: claim.uid, value: { devices: state.failure === "" ? named : [], error: state.failure } });
@@ -87,7 +92,10 @@ export async function startSimulatedDriver(options: SimulatedDriverOptions): Pro
     set failure(message: string) {
       state.failure = message;
     },
-    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await owned[Symbol.asyncDispose]();
+      for (const path of written) await rm(path, { force: true });
+    },
   };
 }
 
