@@ -24,6 +24,8 @@ const PACKAGES: Readonly<Record<string, string>> = {
   "bind9-dnsutils": "dig",
   "musl-tools": "musl-gcc",
   gcc: "gcc",
+  xfsprogs: "mkfs.xfs",
+  sqlite3: "sqlite3",
   "docker-registry": "docker-registry",
 };
 const ALL_PROGRAMS = Object.values(PACKAGES);
@@ -84,6 +86,8 @@ const ALL_FOUND = {
   dig: at("/usr/bin/dig"),
   musl: at("/usr/bin/musl-gcc"),
   gcc: at("/usr/bin/gcc"),
+  xfs: at("/usr/bin/mkfs.xfs"),
+  sqlite: at("/usr/bin/sqlite3"),
   registry: at("/usr/bin/docker-registry"),
 };
 
