@@ -396,3 +396,20 @@ test("a dead webhook for everything does not stop controllers and nodes from com
   equal((await removeFinalizer(controller)).code, 200);
   equal((await world.call("GET", `${MAPS}/m`)).code, 404);
 });
+
+test("a dead webhook for everything does not stop controllers from working in a namespace that is being deleted", async () => {
+  await using world = await given({});
+  await world.call("POST", "/api/v1/namespaces", { metadata: { name: "shop" } });
+  const maps = "/api/v1/namespaces/shop/configmaps";
+  await world.call("POST", maps, map("m"));
+  await world.configure("a", webhookAt("a", EVERYTHING));
+  const controller = world.as({
+    name: "system:serviceaccount:kube-system:x",
+    groups: ["system:serviceaccounts:kube-system", "system:masters"],
+  });
+  const count = () => controller.call("PATCH", `${maps}/m`, { data: { counted: "1" } }, MERGE);
+
+  equal((await count()).code, 500);
+  await world.call("DELETE", "/api/v1/namespaces/shop");
+  equal((await count()).code, 200);
+});

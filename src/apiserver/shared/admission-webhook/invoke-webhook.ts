@@ -22,7 +22,7 @@ export interface Invocation extends WebhookMatch {
   readonly round: number;
 }
 
-type Dependencies = Pick<AdmissionDependencies, "webhooks" | "metrics" | "clock" | "random" | "log">;
+type Dependencies = Pick<AdmissionDependencies, "webhooks" | "metrics" | "clock" | "random" | "log" | "objects">;
 
 export interface AllowedPatch {
   readonly value: Json;
@@ -50,7 +50,7 @@ export async function invokeWebhook(
     return patch;
   } catch (error) {
     if (error instanceof WebhookCallError) {
-      const isIgnored = hook.webhook.failurePolicy === "Ignore" || failsOpen(request);
+      const isIgnored = hook.webhook.failurePolicy === "Ignore" || failsOpen(request, dependencies.objects);
       called(error.code, !isIgnored);
       if (isIgnored) return failOpen(dependencies, invocation, error);
       if (!error.isCanceled) metrics.webhookRejected({ name, type, operation, error: "calling_webhook_error", code: error.code });
