@@ -1,7 +1,7 @@
 /**
  * Writes a decided allocation: finalizer, allocation and reservation of a claim, and then waits for the binding conditions of its devices.
  * Everything that was written before a crash is found by the next attempt: an allocated claim is used where it is. What is decided and not
- * written does not exist for anybody else.
+ * written is known to this process only.
  */
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/resource.k8s.io/v1.ts";

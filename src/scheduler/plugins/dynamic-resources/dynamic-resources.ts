@@ -300,7 +300,7 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
     if (createdClaim !== undefined) await this.#deleteClaim(createdClaim, pod.pod, signal);
   }
 
-  /** A claim that the scheduler created: nobody else removes its finalizer while it is allocated. */
+  /** A claim that the scheduler created: no controller removes its finalizer while it is allocated. */
   async #deleteClaim(claim: ResourceClaim, pod: Pod, signal: AbortSignal): Promise<void> {
     const { cluster, effects } = this.#context;
     const { namespace = "", name, uid } = claim.metadata;
