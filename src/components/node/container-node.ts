@@ -20,9 +20,10 @@ import { ListenError } from "../../host/http/server.ts";
 import { startStorageEviction } from "../../kubelet/eviction/storage-eviction.ts";
 import { startKubelet, type Kubelet } from "../../kubelet/kubelet.ts";
 import { machineNodeFacts } from "../../kubelet/machine/machine-node-facts.ts";
-import { MachinePods } from "../../kubelet/machine/machine-pods.ts";
+import { MachinePods, podCredentials } from "../../kubelet/machine/machine-pods.ts";
 import { PodStorageOnDisk } from "../../kubelet/machine/pod-storage-on-disk.ts";
 import { startPodVolumes } from "../../kubelet/machine/volumes/pod-volumes-on-disk.ts";
+import { volumeImages } from "../../kubelet/machine/volumes/volume-images.ts";
 import { claimStatusWriter } from "../../kubelet/machine/volumes/volume-expansion.ts";
 import { hostIpsOf, type NodeFacts } from "../../kubelet/node/node-facts.ts";
 import { allocatableOf } from "../../kubelet/node/node-object.ts";
@@ -80,12 +81,14 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const csi = starting.use(
     await startNodeCsi({ ...plugins, random, handlers: [dra.handler], sidecarsTransport: options.csiSidecarsTransport }),
   );
+  const images = volumeImages({ runtime, credentials: (pod, image) => podCredentials(pod, image, references) });
   const volumes = starting.use(
     await startPodVolumes({
       ...{ rootDirectory, nodeName, references, tokens, csi: csi.drivers },
       nodeAllocatable: () => allocatableOf(facts.capacity, facts),
       reportVolumesInUse: async () => (await late.kubelet?.reportVolumesInUse()) ?? [],
       claims: { writeStatus: claimStatusWriter(client), record: (about, event) => late.kubelet?.record(about, event) },
+      ...(images === undefined ? {} : { images }),
       metrics,
       clock,
       log,

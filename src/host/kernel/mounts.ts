@@ -65,6 +65,38 @@ export async function bindMount(source: string, path: string, options: readonly 
   }
 }
 
+/** A view of layers, as a container runtime describes it. */
+export interface ViewMount {
+  readonly type: string;
+  readonly source: string;
+  readonly options: readonly string[];
+}
+
+/** Mounts a view with further options. Lower directories are relative to their parent: the kernel takes 4 KiB of options. */
+export async function mountView({ type, source, options }: ViewMount, path: string, more: readonly string[]): Promise<void> {
+  if (type === "bind") return bindMount(source, path, more);
+  const lower =
+    options
+      .find((option) => option.startsWith(LOWER))
+      ?.slice(LOWER.length)
+      .split(":") ?? [];
+  const directory = commonParent(lower);
+  const relative = lower.map((layer) => layer.slice(directory.length + 1)).join(":");
+  const all = options.map((option) => (option.startsWith(LOWER) ? `${LOWER}${relative}` : option));
+  const words = ["-t", type, ...optionArguments([...all, ...more]), "--", source, path];
+  await runProgram({ command: "mount", arguments: ["--no-canonicalize", ...words], ...(directory === "" ? {} : { directory }) });
+}
+
+const LOWER = "lowerdir=";
+
+/** "" if none. */
+function commonParent([first = "", ...others]: readonly string[]): string {
+  const parents = first.split("/").slice(0, -1);
+  const isShared = (length: number) => others.every((other) => other.startsWith(`${parents.slice(0, length).join("/")}/`));
+  for (let length = parents.length; length > 1; length--) if (isShared(length)) return parents.slice(0, length).join("/");
+  return "";
+}
+
 function optionArguments(options: readonly string[]): readonly string[] {
   return options.length === 0 ? [] : ["-o", options.join(",")];
 }

@@ -75,6 +75,8 @@ export interface Runtime extends AsyncDisposable {
   stats?(podUid?: string): Promise<readonly PodStats[]>;
   /** Usage of the whole node, by runtimes without a machine (simulated). Absent: the machine is measured. */
   nodeStats?(): Promise<UsageStats>;
+  /** Views of images, for image volumes. Absent: the runtime has none. */
+  readonly imageViews?: ImageViews;
   /** Usage and mount point of the image file system. Undefined if the runtime does not report it. */
   imageFilesystem?(): Promise<ImageFilesystem | undefined>;
   /** Why the runtime cannot run Pods now (for example NetworkNotReady); undefined if it is ready. */
@@ -282,4 +284,19 @@ export class RuntimeError extends Error {
     super(message, options);
     this.reason = reason;
   }
+}
+
+/** Read-only views of the files of images. */
+export interface ImageViews {
+  /** Creates the view, or finds the one of this key. The image is present. Resolves with the mounts that show it. */
+  view(image: string, key: string): Promise<readonly ImageMount[]>;
+  /** Idempotent. Nothing of it is mounted any more. */
+  remove(key: string): Promise<void>;
+}
+
+/** As for mount(2): `type` is "bind" or a file system. */
+export interface ImageMount {
+  readonly type: string;
+  readonly source: string;
+  readonly options: readonly string[];
 }

@@ -101,13 +101,7 @@ export class MachinePods implements PodMachine {
   }
 
   async credentials(pod: Pod, image: string): Promise<readonly ImageCredentials[]> {
-    const { references } = this.#options;
-    const names = (pod.spec?.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
-    const secrets = await Promise.all(names.map((name) => references.secret(pod.metadata.namespace ?? "", name)));
-    return credentialsFor(
-      image,
-      secrets.filter((secret): secret is Secret => secret !== undefined),
-    );
+    return podCredentials(pod, image, this.#options.references);
   }
 
   async resize(pod: Pod): Promise<void> {
@@ -181,6 +175,20 @@ export class MachinePods implements PodMachine {
       throw error;
     }
   }
+}
+
+/** Credentials for an image from the pull secrets of the Pod. */
+export async function podCredentials(
+  { metadata, spec }: Pod,
+  image: string,
+  references: Pick<References, "secret">,
+): Promise<readonly ImageCredentials[]> {
+  const names = (spec?.imagePullSecrets ?? []).flatMap(({ name = "" }) => (name === "" ? [] : [name]));
+  const secrets = await Promise.all(names.map((name) => references.secret(metadata.namespace ?? "", name)));
+  return credentialsFor(
+    image,
+    secrets.filter((secret): secret is Secret => secret !== undefined),
+  );
 }
 
 /** Only for a Pod whose containers never logged: other log directories are removed with their sandboxes. */

@@ -51,7 +51,8 @@ export class PodStorageOnDisk {
     const mounted = this.#options.volumes.mounted(metadata.uid ?? "")?.get(volume.name);
     if (mounted === undefined) return undefined;
     if (mounted.claim !== undefined) return this.#claimed(metadata.uid ?? "", volume.name, mounted);
-    if (mounted.isExternal) return undefined;
+    // An image is measured as such, and not with each Pod that shows it.
+    if (mounted.isExternal || volume.image !== undefined) return undefined;
     const filesystem = await diskUsage(mounted.path).catch(() => undefined);
     if (filesystem === undefined) return undefined;
     const used = await this.#used(mounted.path);

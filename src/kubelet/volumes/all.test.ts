@@ -11,6 +11,7 @@ for (const [source, directory] of [
   [{ secret: {} }, "kubernetes.io~secret"],
   [{ downwardAPI: {} }, "kubernetes.io~downward-api"],
   [{ projected: {} }, "kubernetes.io~projected"],
+  [{ image: {} }, "kubernetes.io~image"],
   [{ csi: { driver: "d" } }, "kubernetes.io~csi"],
 ] as const) {
   test(`a volume with ${JSON.stringify(source)} is in upstream's directory ${directory}`, () => {

@@ -24,7 +24,7 @@ import { mayHaveGrown } from "../../volumes/framework/claim-expansion.ts";
 import { ClaimError, isClaimed } from "../../volumes/framework/claimed-volume.ts";
 import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
 import { VolumeError } from "../../volumes/framework/volume-error.ts";
-import type { VolumeNode, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
+import type { VolumeImages, VolumeNode, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { ClaimChecks } from "./claim-checks.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
@@ -53,6 +53,8 @@ export interface PodVolumesOptions {
    * node.
    */
   reportVolumesInUse?(): Promise<readonly string[]>;
+  /** Absent: no image volumes. */
+  readonly images?: VolumeImages;
   /** Absent: claims are not grown. */
   readonly claims?: Omit<VolumeExpansionOptions, "node">;
   readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes">;

@@ -144,6 +144,10 @@ export function isNotFound(error: unknown): boolean {
   return error instanceof RuntimeError && error.reason === "NotFound";
 }
 
+export function isAlreadyExists(error: unknown): boolean {
+  return error instanceof CriError && error.code === "ALREADY_EXISTS";
+}
+
 export function isUnavailable(error: unknown): boolean {
   return error instanceof RuntimeError && error.reason === "Unavailable";
 }

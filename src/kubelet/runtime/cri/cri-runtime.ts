@@ -17,6 +17,7 @@ import {
   type ExecStreams,
   type Image,
   type ImageFilesystem,
+  type ImageViews,
   type LogLine,
   type LogOptions,
   type PodStats,
@@ -30,6 +31,7 @@ import { Commands } from "./commands.ts";
 import { CONTAINER_RUNNING } from "./messages/container.ts";
 import { Containers } from "./containers.ts";
 import { isUnavailable, openCriClient, type CriClient } from "./cri-client.ts";
+import { ContainerdImageViews } from "./image-views.ts";
 import { Images } from "./images.ts";
 import { readLog } from "./logs/log-reader.ts";
 import { LOG_ROTATION_DEFAULT, LogRotation, type LogRotationPolicy } from "./logs/log-rotation.ts";
@@ -79,6 +81,7 @@ export class CriRuntime implements Runtime {
   readonly #commands: Commands;
   readonly #changes: Changes;
   readonly #rotation: LogRotation;
+  readonly imageViews?: ImageViews;
 
   constructor(options: CriRuntimeOptions, client: CriClient, identity: RuntimeIdentity, setUp: RuntimeSetUp) {
     const { owner, clock, log, logRotation, observer } = options;
@@ -92,6 +95,7 @@ export class CriRuntime implements Runtime {
     this.#sandboxes = new Sandboxes({ client, views, owner, log });
     this.#containers = new Containers({ client, views, owner, clock });
     this.#images = new Images(client, clock);
+    if (identity.name === "containerd") this.imageViews = new ContainerdImageViews(client, clock);
     this.#commands = new Commands(client, views);
     this.#changes = new Changes({ client, views, owner, runtimeName: identity.name, clock, log, observer });
     this.#rotation = new LogRotation({ client, views, policy: { ...LOG_ROTATION_DEFAULT, ...logRotation }, clock, log });

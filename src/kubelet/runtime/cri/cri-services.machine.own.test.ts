@@ -1,6 +1,11 @@
 /** Images, commands, connections and statistics of this driver, on a real containerd. */
-import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
+import { deepEqual, equal, fail, match, ok, rejects, throws } from "node:assert/strict";
+import { execFileSync } from "node:child_process";
+import { readdir, realpath, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { test } from "node:test";
+import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
+import { mountView, unmountUnder } from "../../../host/kernel/mounts.ts";
 import { busyboxImage } from "../../../testing/fixtures/busybox-image.ts";
 import { needs } from "../../../testing/needs.ts";
 import type { PullProgress } from "../../contracts/runtime.ts";
@@ -55,6 +60,28 @@ test("an image of a password-protected registry is pulled with the matching cred
   const status = await runtime.imageStatus(image);
   deepEqual([status?.id, status?.user, status?.names.includes(image)], [id, { name: "daemon" }, true]);
   await runtime.removeImage(image);
+});
+
+test("a view of an image shows its files, read-only and not executable, also after the image was removed", options, async () => {
+  const { open } = await machine();
+  await using runtime = await open();
+  await using registry = await startTestRegistry(busyboxImage("viewed:1", {}));
+  await using directory = await makeTemporaryDirectory("k8ts-view-");
+  const [path, key, image] = [await realpath(directory.path), `k8ts-test-${process.pid}`, `${registry.host}/viewed:1`];
+  const views = runtime.imageViews ?? fail("containerd has views");
+  const id = await runtime.pullImage(image, shellPod("web", image, PROGRAMS.waits));
+  try {
+    for (const mount of await views.view(id, key)) await mountView(mount, path, ["ro", "noexec"]);
+    await runtime.removeImage(image);
+
+    ok((await readdir(join(path, "bin"))).includes("busybox"));
+    await rejects(writeFile(join(path, "x"), ""), { code: "EROFS" });
+    throws(() => execFileSync(join(path, "bin/busybox"), ["true"], { stdio: "ignore" }), { code: "EACCES" });
+  } finally {
+    await unmountUnder(path);
+    await views.remove(key);
+    await views.remove(key);
+  }
 });
 
 test("pulling a missing image fails as not found, and an invalid reference with upstream's message", options, async () => {

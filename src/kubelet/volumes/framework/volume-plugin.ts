@@ -14,6 +14,7 @@
  */
 import type {
   ConfigMap,
+  ImageVolumeSource,
   Node,
   PersistentVolume,
   PersistentVolumeClaim,
@@ -139,9 +140,21 @@ export interface VolumeNode {
   /** CSI drivers that are registered on the node, by name. */
   readonly csi: { driver(name: string): CsiNodeDriver | undefined };
   readonly tokens: { token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string> };
+  /** Absent: the container runtime has no views of images. */
+  readonly images?: VolumeImages;
   /** Current allocatable resources. */
   nodeAllocatable(): ResourceList;
   readonly log: Logger;
+}
+
+/** Images of the container runtime, for image volumes. */
+export interface VolumeImages {
+  /** Pulls the image if its policy demands it. Resolves with its id. */
+  ensure(pod: Pod, source: ImageVolumeSource, signal: AbortSignal): Promise<string>;
+  /** Mounts a read-only view of an image. The view has a key and is kept until `unmount`. */
+  mount(imageId: string, view: { readonly key: string; readonly path: string }): Promise<void>;
+  /** Idempotent. */
+  unmount(view: { readonly key: string; readonly path: string }): Promise<void>;
 }
 
 /** Each is undefined if it does not exist. */

@@ -16,7 +16,7 @@ import { createLogger } from "../../../base/logger.ts";
 import type { CsiNodeDriver } from "../../../csi/contract.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { VolumeFiles } from "../framework/volume-file.ts";
-import type { PodVolume, VolumeNode, VolumePlugin } from "../framework/volume-plugin.ts";
+import type { PodVolume, VolumeImages, VolumeNode, VolumePlugin } from "../framework/volume-plugin.ts";
 import { MemoryMounter } from "./memory-mounter.ts";
 
 /** Of a volume; or the `spec` of a PersistentVolume, whose claim the Pod then uses. */
@@ -60,6 +60,16 @@ export class VolumeWorld implements VolumeNode {
 
   readonly tokens: VolumeNode["tokens"] = {
     token: async (_pod, { audience = "-", expirationSeconds = 0 }) => `token ${audience} ${expirationSeconds}`,
+  };
+
+  readonly presentImages = new Set<string>();
+  readonly images: VolumeImages = {
+    ensure: async (_pod, { reference = "" }) => {
+      if (!this.presentImages.has(reference)) throw new Error(`failed to pull ${reference}`);
+      return `id of ${reference}`;
+    },
+    mount: async (imageId, { path }) => this.mounter.mountDevice({ device: imageId, path, fileSystem: "overlay", options: ["ro"] }),
+    unmount: async ({ path }) => this.mounter.unmount(path),
   };
 
   nodeAllocatable() {

@@ -1,6 +1,6 @@
 /** CRI messages of images (runtime.v1.ImageService), limited to the fields this driver uses; see common.ts. */
 import type { Decoded, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
-import { imageSpec, int64Value, nothing, TIMEOUTS_MS, uint64Value, type CriMethod } from "./common.ts";
+import { entry, imageSpec, int64Value, nothing, TIMEOUTS_MS, uint64Value, type CriMethod } from "./common.ts";
 
 const SERVICE = "/runtime.v1.ImageService";
 
@@ -31,6 +31,17 @@ export const imageStatus = {
   path: `${SERVICE}/ImageStatus`,
   request: imageRequest,
   response: { name: "ImageStatusResponse", fields: { image: { number: 1, type: imageMessage } } },
+  timeoutMs: TIMEOUTS_MS.look,
+} as const satisfies CriMethod;
+
+/** The same with details: containerd's hold the digest of the unpacked layers. */
+export const verboseImageStatus = {
+  path: `${SERVICE}/ImageStatus`,
+  request: { name: "ImageStatusRequest", fields: { ...imageRequest.fields, verbose: { number: 2, type: "bool" } } },
+  response: {
+    name: "ImageStatusResponse",
+    fields: { image: { number: 1, type: imageMessage }, info: { number: 2, type: entry, repeated: true } },
+  },
   timeoutMs: TIMEOUTS_MS.look,
 } as const satisfies CriMethod;
 
