@@ -1,5 +1,4 @@
 /** Disk usage of the Pods of a node. Unknown values are absent. Only types. */
-import type { ClaimName } from "./pod-volumes.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
 
 export interface FilesystemUsage {
@@ -15,6 +14,12 @@ export interface FilesystemUsage {
 export interface TreeUsage {
   readonly usedBytes: number;
   readonly inodesUsed: number;
+}
+
+/** Of a PersistentVolumeClaim. */
+export interface ClaimName {
+  readonly namespace: string;
+  readonly name: string;
 }
 
 /** What the driver of a volume reports about it. */

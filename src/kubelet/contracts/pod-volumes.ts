@@ -1,5 +1,5 @@
 /** The volumes of the Pods of this node. Contract; machine/volumes implements it over the plugins of kubelet/volumes. */
-import type { VolumeReport } from "./pod-storage.ts";
+import type { ClaimName, VolumeReport } from "./pod-storage.ts";
 import type { Container, EphemeralContainer, Pod, VolumeMount } from "../../api/generated/core/v1.ts";
 
 export interface PodVolumes extends AsyncDisposable {
@@ -42,11 +42,6 @@ export interface MountedVolume {
   readonly isBlockDevice?: true;
   /** The claim behind it: its usage is that of its file system, and it is reported with the claim's name. */
   readonly claim?: ClaimName;
-}
-
-export interface ClaimName {
-  readonly namespace: string;
-  readonly name: string;
 }
 
 /** A service account token that a volume projects. */

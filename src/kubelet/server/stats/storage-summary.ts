@@ -1,7 +1,5 @@
 /** Disk usage of Pods and containers in the format of upstream's stats summary. Pure; measured by machine/pod-storage-on-disk.ts. */
-import type { FilesystemUsage, PodStorage, TreeUsage } from "../../contracts/pod-storage.ts";
-
-import type { ClaimName } from "../../contracts/pod-volumes.ts";
+import type { ClaimName, FilesystemUsage, PodStorage, TreeUsage } from "../../contracts/pod-storage.ts";
 
 export interface FilesystemSummary extends Partial<FilesystemUsage> {
   readonly time: string;
