@@ -17,7 +17,7 @@ import type { PodDirectories } from "./pod-directories.ts";
 import type { StagedVolumes } from "./staged-volumes.ts";
 import type { TimedOperation } from "./volume-metrics.ts";
 
-/** Upstream's limit of waiting for an attachment, before the Pod is told. */
+/** Upstream's limit of waiting for an attachment, before it is reported in an Event. */
 const ATTACH_TIMEOUT_MS = 120_000;
 
 /** A node may read its VolumeAttachments but not watch them. The first ones are short, because most attachments take milliseconds. */
