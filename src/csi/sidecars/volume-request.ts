@@ -71,7 +71,7 @@ export interface TopologyView {
   readonly selectedNode: string | undefined;
 }
 
-/** All topologies that the driver serves and the class allows, the selected node's first. Undefined if there is none yet. */
+/** All topologies that the driver serves and the class allows, the selected node's first. Undefined if no node has one yet. */
 export function accessibilityOf({ allowedTopologies = [] }: StorageClass, view: TopologyView): CsiTopologyRequirement | undefined {
   const segments = new Map<string, CsiMap>();
   const first = view.nodes.filter(({ metadata }) => metadata.name === view.selectedNode);

@@ -1,0 +1,82 @@
+/**
+ * A CSI driver as a process on the node, without sidecar containers: its volume is provisioned, attached, mounted by a real container,
+ * grown while it is used, kept over a kill of k8ts, and deleted by the driver in the end.
+ */
+import { deepEqual, equal } from "node:assert/strict";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { readdir } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { test } from "node:test";
+import { becomes } from "../../src/testing/becomes.ts";
+import { aList } from "../../src/testing/clients/manifests.ts";
+import { needs } from "../../src/testing/needs.ts";
+import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster } from "../../src/testing/servers/real-cluster.ts";
+
+const DRIVER = "test.csi.k8ts.dev";
+const READY_WITHIN_MS = 200_000;
+
+const OBJECTS = aList(
+  { apiVersion: "storage.k8s.io/v1", kind: "CSIDriver", metadata: { name: DRIVER }, spec: { attachRequired: true, fsGroupPolicy: "File" } },
+  {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "StorageClass",
+    metadata: { name: "fast", annotations: { "k8ts.dev/builtin-sidecars": "true" } },
+    provisioner: DRIVER,
+    volumeBindingMode: "WaitForFirstConsumer",
+    allowVolumeExpansion: true,
+  },
+  {
+    apiVersion: "v1",
+    kind: "PersistentVolumeClaim",
+    metadata: { name: "data" },
+    spec: { storageClassName: "fast", accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
+  },
+  aRealPod("db", SLEEP, {
+    container: { volumeMounts: [{ name: "v", mountPath: "/data" }] },
+    securityContext: { fsGroup: 1234 },
+    volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }],
+  }),
+);
+
+/** Ends with SIGTERM. */
+async function startDriver(directory: string, kubeletDirectory: string): Promise<AsyncDisposable> {
+  const program = fileURLToPath(new URL("../../src/testing/csi/driver-program.js", import.meta.url));
+  const child = spawn(process.execPath, [program, directory, kubeletDirectory, "test-node"], { stdio: ["ignore", "pipe", "inherit"] });
+  await once(child.stdout, "data");
+  return {
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await once(child, "close");
+    },
+  };
+}
+
+test(
+  "a CSI driver without sidecar containers serves a Pod from its claim to its deletion",
+  { ...needs(...REAL_CLUSTER_NEEDS) },
+  async () => {
+    await using cluster = await startRealCluster();
+    const { kubectl } = cluster;
+    const directory = join(cluster.directory, "csi-driver");
+    await using _driver = await startDriver(directory, cluster.places.volumesDirectory ?? "");
+    const field = (what: string, path: string) => kubectl(`get ${what} -o jsonpath={${path}}`).catch(() => "");
+    await becomes(() => field("csinodes", ".items[*].spec.drivers[*].name"), DRIVER);
+    await kubectl("wait --for=create serviceaccount/default", { timeoutMs: READY_WITHIN_MS });
+    await kubectl("create -f -", { input: OBJECTS });
+    await kubectl("wait --for=condition=Ready pod/db --timeout=180s", { timeoutMs: READY_WITHIN_MS });
+    await kubectl("exec db -- sh -c 'echo acknowledged > /data/row'");
+    equal(await field("volumeattachments", ".items[*].status.attached"), "true");
+
+    await cluster.kill();
+    await cluster.up();
+
+    await becomes(() => kubectl("exec db -- cat /data/row").catch(() => ""), "acknowledged\n");
+    await kubectl(`patch pvc data --patch '{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}'`);
+    await becomes(() => field("pvc data", ".status.capacity.storage"), "2Gi");
+    await kubectl("delete pod/db pvc/data --timeout=180s", { timeoutMs: READY_WITHIN_MS });
+    await becomes(() => field("pv,volumeattachments", ".items[*].metadata.name"), "");
+    deepEqual(await readdir(join(directory, "volumes")), []);
+  },
+);
