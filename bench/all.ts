@@ -20,6 +20,7 @@ import { ingressRequests } from "./network/ingress.ts";
 import { networkServiceChanges } from "./network/service-changes.ts";
 import { networkServiceTraffic } from "./network/service-traffic.ts";
 import { schedulerBenchmarks } from "./scheduler/scheduler.ts";
+import { storageBenchmarks } from "./storage/storage.ts";
 import { storeCommits } from "./store/commits.ts";
 import { storeEtcd } from "./store/etcd.ts";
 import { storeLarge } from "./store/large.ts";
@@ -44,6 +45,7 @@ export const all: readonly Benchmark[] = [
   controllerAutoscalers,
   extensionCel,
   ...schedulerBenchmarks,
+  ...storageBenchmarks,
   networkApp,
   networkDns,
   ingressRequests,

@@ -2,7 +2,8 @@
  * The objects of scheduler_perf's workloads: the same requests, labels and rules, so that the figures are comparable. Priorities are given
  * by class, since default admission is enabled and rejects numbers.
  */
-import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
+import type { Node, PersistentVolume, PersistentVolumeClaim, PersistentVolumeSpec, Pod } from "../../src/api/generated/core/v1.ts";
+import type { CSINode } from "../../src/api/generated/storage.k8s.io/v1.ts";
 import type { Draft } from "../../src/client/client.ts";
 
 export type PodSpec = NonNullable<Pod["spec"]>;
@@ -28,6 +29,65 @@ export interface NodeTemplate {
   readonly zones?: readonly string[];
   readonly pods?: string;
   readonly taints?: NonNullable<Node["spec"]>["taints"];
+  /** Each node gets a CSINode. */
+  readonly csi?: CsiNodeTemplate;
+}
+
+export interface CsiNodeTemplate {
+  readonly driver: string;
+  /** Maximum number of its volumes. */
+  readonly count: number;
+  /** In-tree plugins whose volumes the driver handles. */
+  readonly migratedPlugins?: string;
+}
+
+export function csiNodeOf({ driver, count, migratedPlugins }: CsiNodeTemplate, name: string): Draft<CSINode> {
+  const annotations = migratedPlugins === undefined ? {} : { "storage.alpha.kubernetes.io/migrated-plugins": migratedPlugins };
+  return {
+    apiVersion: "storage.k8s.io/v1",
+    kind: "CSINode",
+    metadata: { name, annotations },
+    spec: { drivers: [{ name: driver, nodeID: name, topologyKeys: [], allocatable: { count } }] },
+  };
+}
+
+/** The source of the volume with this name. */
+export type VolumeTemplate = (name: string) => Pick<PersistentVolumeSpec, "awsElasticBlockStore" | "csi">;
+
+/** A volume and its claim, completely bound to each other, as scheduler_perf creates them. */
+export function boundVolumeOf(
+  template: VolumeTemplate,
+  namespace: string,
+  name: string,
+): { readonly volume: Draft<PersistentVolume>; readonly claim: Draft<PersistentVolumeClaim> } {
+  const accessModes = ["ReadOnlyMany" as const];
+  const storage = { storage: "1Gi" };
+  return {
+    volume: {
+      apiVersion: "v1",
+      kind: "PersistentVolume",
+      metadata: { name },
+      spec: {
+        accessModes,
+        capacity: storage,
+        persistentVolumeReclaimPolicy: "Retain",
+        claimRef: { kind: "PersistentVolumeClaim", namespace, name },
+        ...template(name),
+      },
+    },
+    claim: {
+      apiVersion: "v1",
+      kind: "PersistentVolumeClaim",
+      metadata: { namespace, name, annotations: { "pv.kubernetes.io/bind-completed": "true" } },
+      spec: { accessModes, resources: { requests: storage }, volumeName: name, storageClassName: "" },
+    },
+  };
+}
+
+/** The Pod with this claim. */
+export function withClaim(pod: Draft<Pod>, claimName: string): Draft<Pod> {
+  const spec = pod.spec ?? { containers: [] };
+  return { ...pod, spec: { ...spec, volumes: [{ name: "volume", persistentVolumeClaim: { claimName } }] } };
 }
 
 export function nodeOf({ name, zones = [], pods = "110" }: NodeTemplate, index: number): Draft<Node> {

@@ -5,11 +5,14 @@
  */
 import { namespaces } from "../../src/api/core/v1/namespace.ts";
 import { nodes } from "../../src/api/core/v1/node.ts";
+import { persistentVolumeClaims } from "../../src/api/core/v1/persistent-volume-claim.ts";
+import { persistentVolumes } from "../../src/api/core/v1/persistent-volume.ts";
 import { pods } from "../../src/api/core/v1/pod.ts";
 import { serviceAccounts } from "../../src/api/core/v1/service-account.ts";
 import { services } from "../../src/api/core/v1/service.ts";
 import type { Pod } from "../../src/api/generated/core/v1.ts";
 import { priorityClasses } from "../../src/api/scheduling.k8s.io/v1/priority-class.ts";
+import { csiNodes } from "../../src/api/storage.k8s.io/v1/csi-node.ts";
 import type { KubeObject } from "../../src/api/machinery/object.ts";
 import type { Client, ObjectKey, ResourceKind } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/rest-client.ts";
@@ -17,7 +20,17 @@ import { realClock } from "../../src/host/real-clock.ts";
 import type { Cluster } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { collectGarbage } from "../serve.ts";
-import { HIGH_PRIORITY_CLASS, nodeOf, podOf, type NodeTemplate, type PodTemplate } from "./objects.ts";
+import {
+  boundVolumeOf,
+  csiNodeOf,
+  HIGH_PRIORITY_CLASS,
+  nodeOf,
+  podOf,
+  withClaim,
+  type NodeTemplate,
+  type PodTemplate,
+  type VolumeTemplate,
+} from "./objects.ts";
 import { profiled } from "./profile.ts";
 
 /** Concurrency of scheduler_perf. */
@@ -33,6 +46,8 @@ export interface PodStep {
   readonly count: number;
   readonly template: PodTemplate;
   readonly namespace?: string;
+  /** Each Pod has a claim that is bound to a volume of its own; both exist before the first Pod. */
+  readonly volume?: VolumeTemplate;
 }
 
 export class Scene implements AsyncDisposable {
@@ -65,6 +80,7 @@ export class Scene implements AsyncDisposable {
   async createNodes(count: number, template: NodeTemplate = {}): Promise<void> {
     await createMany(count, async () => {
       const made = await this.#client.create(nodes, nodeOf(template, this.#names++));
+      if (template.csi !== undefined) await this.#client.create(csiNodes, csiNodeOf(template.csi, made.metadata.name));
       // Admission taints every new node as not ready until the node lifecycle controller sees it Ready.
       await this.#client.update(nodes, { ...made, spec: { ...made.spec, taints: template.taints ?? [] } });
     });
@@ -84,10 +100,34 @@ export class Scene implements AsyncDisposable {
   }
 
   /** Creates Pods without waiting. Resolves with their namespace: a new one if none is given. */
-  async createPods({ count, template, namespace }: PodStep): Promise<string> {
-    const place = namespace ?? (await this.#newNamespace());
-    await createMany(count, () => this.#client.create(pods, podOf(template, place, `pod-${this.#names++}`)));
-    return place;
+  async createPods(step: PodStep): Promise<string> {
+    const namespace = step.namespace ?? (await this.#newNamespace());
+    await this.#createPods(step, namespace, await this.#createVolumes(step, namespace));
+    return namespace;
+  }
+
+  /** `claims`: one for each, if they have any. */
+  async #createPods({ count, template }: PodStep, namespace: string, claims: readonly string[]): Promise<void> {
+    const left = claims.values();
+    await createMany(count, () => {
+      const pod = podOf(template, namespace, `pod-${this.#names++}`);
+      const claim = left.next().value;
+      return this.#client.create(pods, claim === undefined ? pod : withClaim(pod, claim));
+    });
+  }
+
+  /** Returns the names of the claims. */
+  async #createVolumes({ count, volume: template }: PodStep, namespace: string): Promise<readonly string[]> {
+    if (template === undefined) return [];
+    const names: string[] = [];
+    await createMany(count, async () => {
+      const name = `volume-${this.#names++}`;
+      names.push(name);
+      const { volume, claim } = boundVolumeOf(template, namespace, name);
+      await this.#client.create(persistentVolumes, volume);
+      await this.#client.create(persistentVolumeClaims, claim);
+    });
+    return names;
   }
 
   /** Creates Pods and waits until they are bound; resolves with their namespace. */
@@ -101,11 +141,12 @@ export class Scene implements AsyncDisposable {
   /** Milliseconds from the creation of the first Pod until a watch shows the last one as bound. */
   async measurePods(step: PodStep): Promise<number> {
     const namespace = step.namespace ?? (await this.#newNamespace());
+    const claims = await this.#createVolumes(step, namespace);
     await using bound = await this.#arrivals(pods, namespace, hasNode);
     collectGarbage();
     return await profiled(async () => {
       const beganAtMs = performance.now();
-      await Promise.all([this.createPods({ ...step, namespace }), bound.reached(step.count)]);
+      await Promise.all([this.#createPods(step, namespace, claims), bound.reached(step.count)]);
       return performance.now() - beganAtMs;
     });
   }

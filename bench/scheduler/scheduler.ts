@@ -27,8 +27,6 @@ const growth: Benchmark = {
   name: "scheduler/growth",
   measures: "SchedulingBasic with 3,000 Pods on 100 to 15,000 nodes: Pods/s, and µs per Pod",
   async *run(context) {
-    // Printed here, since it belongs to no workload and should occur once per report.
-    context.note("SchedulingInTreePVs (floor 290) and SchedulingCSIPVs (floor 100) are omitted: there are no volume plugins yet");
     for (const nodes of GROWTH_NODES) {
       const size: Size = { name: `${nodes}-nodes`, nodes, ...GROWTH_PODS };
       const tookMs = await timesOf(BASIC, size, context);
@@ -39,24 +37,25 @@ const growth: Benchmark = {
   },
 };
 
-export const schedulerBenchmarks: readonly Benchmark[] = [...workloads.map(benchmarkOf), growth];
+export const schedulerBenchmarks: readonly Benchmark[] = [...workloads.map((workload) => benchmarkOf(workload, "scheduler")), growth];
 
-function benchmarkOf(workload: Workload): Benchmark {
+/** `room`: the first part of its name. */
+export function benchmarkOf(workload: Workload, room: string): Benchmark {
   const [first] = workload.sizes as readonly [Size, ...Size[]];
   const floors = workload.sizes.flatMap(({ floor }) => (floor === undefined ? [] : [floor]));
   return {
-    name: `scheduler/${workload.name}`,
+    name: `${room}/${workload.name}`,
     measures: `pods/s, ${Math.max(first.nodes, 1)} nodes${floors.length === 0 ? "" : `, at least ${floors.join(" and ")}`}`,
     async *run(context) {
-      for (const size of workload.sizes) yield await figureFor(workload, size, context);
+      for (const size of workload.sizes) yield await figureFor(workload, size, room, context);
     },
   };
 }
 
-async function figureFor(workload: Workload, size: Size, context: BenchmarkContext): Promise<Figure> {
+async function figureFor(workload: Workload, size: Size, room: string, context: BenchmarkContext): Promise<Figure> {
   const tookMs = await timesOf(workload, size, context);
   return figureOf({
-    name: `scheduler/${workload.name}-${size.name}`,
+    name: `${room}/${workload.name}-${size.name}`,
     unit: "pods/s",
     values: tookMs.map((ms) => (size.measuredPods / ms) * 1_000),
     ...(size.floor === undefined ? {} : { budget: { atLeast: size.floor } }),

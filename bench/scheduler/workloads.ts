@@ -2,7 +2,7 @@
  * The workloads of upstream's scheduler_perf by name (test/integration/scheduler_perf, 1.36), with the sizes of its performance runs and
  * the floors of its CI. The steps are upstream's: initial objects, background churn, and the measured Pods.
  *
- * Not here: workloads with persistent volumes and resource claims, for which there are no plugins yet.
+ * Not here: workloads with persistent volumes (volume-workloads.ts).
  */
 import * as objects from "./objects.ts";
 import { DEFAULT_POD, NAMED, NAMED_NODE, SELECTED, TEAM, type PodTemplate } from "./objects.ts";
