@@ -61,8 +61,9 @@ export function isTranslated(plugin: string): boolean {
 
 /** Whether the kubelet of the node has migrated the plugin. */
 export function isMigratedOn(csiNode: CSINode | undefined, plugin: string): boolean {
-  const names = csiNode?.metadata.annotations?.[MIGRATED_PLUGINS_ANNOTATION] ?? "";
-  return names.split(",").includes(plugin);
+  const names = csiNode?.metadata.annotations?.[MIGRATED_PLUGINS_ANNOTATION];
+  // Hot path (called per node): most nodes list none, or exactly one.
+  return names !== undefined && (names === plugin || names.split(",").includes(plugin));
 }
 
 function migrated(source: InTreeSource, zone: string | undefined): MigratedVolume | undefined {
