@@ -216,7 +216,7 @@ test("a volume that cannot be mounted fails with upstream's message, and the nex
   await using all = await startCase();
   for (const [source, why] of [
     [{ configMap: { name: "c" } }, 'configmap "c" not found'],
-    [{ nfs: { server: "x", path: "/" } }, "volumes of type nfs are not supported by this version"],
+    [{ rbd: { monitors: ["x"], image: "i" } }, "volumes of type rbd are not supported by this version"],
     [{ emptyDir: { medium: "HugePages-2Mi" } }, 'storage medium "HugePages-2Mi" is not supported by this version'],
     [{ hostPath: { path: "/no/such", type: "Directory" } }, "hostPath type check failed: /no/such is not a directory"],
   ] as const) {
