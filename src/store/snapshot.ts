@@ -9,7 +9,7 @@
 import type { Entry, ListResult, Store } from "./store.ts";
 import { KEY_BYTES_MAX } from "./store.ts";
 import { checkKey } from "./key.ts";
-import { ByteReader } from "../base/byte-reader.ts";
+import { ByteReader } from "./byte-reader.ts";
 import { StoreError } from "./store-error.ts";
 import { bytesValue } from "./value.ts";
 
