@@ -8,7 +8,9 @@ export function limitsOf(csiNode: CSINode): ReadonlyMap<string, number> | undefi
   const cached = known.get(csiNode);
   if (cached !== undefined) return cached === "none" ? undefined : cached;
   const limits = new Map<string, number>();
-  for (const { name, allocatable } of csiNode.spec.drivers) if (allocatable?.count !== undefined) limits.set(name, allocatable.count);
+  // null in the CSINode of a node without drivers, as upstream's kubelet writes it.
+  const drivers: CSINode["spec"]["drivers"] | null = csiNode.spec.drivers;
+  for (const { name, allocatable } of drivers ?? []) if (allocatable?.count !== undefined) limits.set(name, allocatable.count);
   known.set(csiNode, limits.size === 0 ? "none" : limits);
   return limits.size === 0 ? undefined : limits;
 }

@@ -39,6 +39,8 @@ test("NodeVolumeLimits counts volumes of a driver once per node, up to the limit
   deepEqual(verdict(aPod("p"), users, two), "skip");
   deepEqual(verdict(aPod("p", volumesOf("c")), users), undefined, "no CSINode");
   deepEqual(verdict(aPod("p", volumesOf("c")), users, aCsiNode("n", { other: 1 })), undefined, "no limit for the driver");
+  const withoutDrivers = { ...aCsiNode("n", {}), spec: { drivers: null as never } };
+  deepEqual(verdict(aPod("p", volumesOf("c")), users, withoutDrivers), undefined, "drivers: null, as kubelets write it");
   deepEqual(verdict(aPod("p", volumesOf("c")), users, two), EXCEEDED);
   deepEqual(verdict(aPod("p", volumesOf("c")), users, aCsiNode("n", { [DRIVER]: 3 })), undefined);
   deepEqual(verdict(aPod("p", volumesOf("b")), users, two), undefined, "a volume that is there already");
