@@ -303,6 +303,24 @@ test("storage without a PersistentVolume is removed when its claim is gone, and 
   assert.deepEqual([lines, [...volumes.unconfirmed]], [["delete pvc"], [name]]);
 });
 
+test("storage of an interrupted attempt is removed when another node has the volume", async () => {
+  const lines: string[] = [];
+  const volumes = recordedVolumes(lines);
+  await using cluster = await given(NODE, storageClass(), claim());
+  const { name } = await claimedVolume(cluster);
+  const elsewhere = localPathController({ volumes: simulatedVolumes, isOwnNode: () => true, refusesUnplaced: false });
+  await cluster.reconcile(elsewhere, name);
+  const { metadata } = await cluster.client.get(persistentVolumes, { name });
+  const annotations = { ...metadata.annotations, "k8ts.dev/local-path-node": "node-1" };
+  await cluster.client.patch(persistentVolumes, { name }, { type: "merge", value: { metadata: { annotations } } });
+  volumes.unconfirmed.add(name);
+
+  await cluster.reconcile(controllerOf(volumes), name);
+  await cluster.reconcile(controllerOf(volumes), name);
+
+  assert.deepEqual(lines, ["delete pvc"]);
+});
+
 test("a crash at any step of provisioning, growing and reclaiming does not change the final state", () => {
   // The storage outlives the process.
   let volumes = recordedVolumes([]);

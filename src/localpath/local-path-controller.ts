@@ -91,7 +91,11 @@ async function reconcile(name: string, concerns: (claim: PersistentVolumeClaim) 
 async function existing(volume: PersistentVolume, context: VolumePass): Promise<Outcome> {
   const { pass, volumes, isOwnNode } = context;
   const { name } = volume.metadata;
-  if (!isOwnNode(nodeOfVolume(volume) ?? "")) return onChange;
+  if (!isOwnNode(nodeOfVolume(volume) ?? "")) {
+    // Another node was selected after an interrupted attempt on this one.
+    if (volumes.unconfirmed.has(name)) await pass.clock.external(volumes.delete(name));
+    return onChange;
+  }
   const storage = storageOf(volume, volumes);
   if (storage !== undefined) await pass.clock.external(volumes.confirm(name));
   const { namespace, name: claimName = "" } = volume.spec?.claimRef ?? {};
