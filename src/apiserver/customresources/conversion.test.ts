@@ -336,3 +336,33 @@ test("fields stay owned in a version that is no longer served", async () => {
     ],
   );
 });
+
+test("a Scale is read, updated and patched in a version that is not the stored one", async () => {
+  const integers = { type: "object", properties: { replicas: { type: "integer" } } };
+  const schema = { openAPIV3Schema: { type: "object", properties: { spec: integers, status: integers } } };
+  const subresources = { scale: { specReplicasPath: ".spec.replicas", statusReplicasPath: ".status.replicas" } };
+  const version = (name: string) => ({ name, served: true, storage: name === "v1", schema, subresources });
+  await using started = await startServer();
+  await createDefinition(started, { schema: {}, spec: { names: NAMES, versions: [version("v1"), version("v2")] } });
+  await started.call("POST", V2, { apiVersion: "example.com/v2", kind: "CronTab", metadata: { name: "a" }, spec: { replicas: 1 } });
+  const scale = (replicas: number) => ({
+    apiVersion: "autoscaling/v1",
+    kind: "Scale",
+    metadata: { name: "a", namespace: "default" },
+    spec: { replicas },
+  });
+  const patch = (type: string, replicas: number) =>
+    started.call("PATCH", `${V2}/a/scale`, scale(replicas), { "content-type": `application/${type}` });
+
+  const answers = [
+    await started.call("GET", `${V2}/a/scale`),
+    await started.call("PUT", `${V2}/a/scale`, scale(2)),
+    await patch("merge-patch+json", 3),
+    await started.call("GET", `${V2}/a`),
+  ];
+
+  deepEqual(
+    answers.map(({ code, body }) => [code, body.spec]),
+    [1, 2, 3, 3].map((replicas) => [200, { replicas }]),
+  );
+});

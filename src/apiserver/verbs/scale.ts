@@ -21,7 +21,7 @@ import { updateObject } from "../write/update.ts";
 import { checkWriteOptions } from "../write/write-options.ts";
 import { getObject } from "./get.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
-import { workingForm } from "../framework/storage/prepared-objects.ts";
+import { prepareObjects, workingForm } from "../framework/storage/prepared-objects.ts";
 import { checkUid } from "../framework/storage/preconditions.ts";
 
 const SCALE = { group: "autoscaling", version: "v1", kind: "Scale" };
@@ -57,6 +57,8 @@ export async function handleScale(server: ServerContext, call: ScaleCall): Promi
     },
     createsIfAbsent: false,
   });
+  // The written object is in the storage version.
+  await prepareObjects(endpoint, [object]);
   return scaleOutcome(call, object);
 }
 
