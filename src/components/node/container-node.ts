@@ -84,7 +84,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const images = volumeImages({ runtime, credentials: (pod, image) => podCredentials(pod, image, references) });
   const volumes = starting.use(
     await startPodVolumes({
-      ...{ rootDirectory, nodeName, references, tokens, csi: csi.drivers },
+      ...{ rootDirectory, nodeName, references, tokens, csi: csi.volumes },
       nodeAllocatable: () => allocatableOf(facts.capacity, facts),
       reportVolumesInUse: async () => (await late.kubelet?.reportVolumesInUse()) ?? [],
       claims: { writeStatus: claimStatusWriter(client), record: (about, event) => late.kubelet?.record(about, event) },

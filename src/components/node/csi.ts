@@ -7,6 +7,8 @@ import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
 import { startSidecars } from "../../csi/sidecars/start-sidecars.ts";
+import { mayUseDriver, Republishing } from "../../kubelet/machine/csi/republishing.ts";
+import type { PodVolumesOptions } from "../../kubelet/machine/volumes/pod-volumes-on-disk.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { CsiDrivers } from "../../kubelet/machine/csi/csi-drivers.ts";
 import type { PluginHandler } from "../../kubelet/contracts/plugin-handler.ts";
@@ -31,7 +33,8 @@ export interface NodeCsiOptions {
 }
 
 export interface NodeCsi extends AsyncDisposable {
-  readonly drivers: CsiDrivers;
+  /** What volumes of Pods need. */
+  readonly volumes: NonNullable<PodVolumesOptions["csi"]>;
   /** Called once the Node is registered. */
   nodeRegistered(): void;
 }
@@ -53,9 +56,10 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
     stop.abort();
     await initialized;
   });
+  const republishing = starting.use(new Republishing({ ...options, drivers: () => drivers.list().map(({ name }) => name) }));
   const owned = starting.move();
   return {
-    drivers,
+    volumes: { driver: (name) => drivers.driver(name), listenToRepublish: (listener) => republishing.listen(listener) },
     nodeRegistered() {
       initialized = csiNode.initialize(stop.signal).catch(() => undefined);
     },
@@ -66,7 +70,6 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
 function retryWaitingPods({ kubelet }: NodeCsiOptions): void {
   const running = kubelet();
   for (const { metadata, spec } of running?.pods() ?? []) {
-    const usesDriver = spec?.volumes?.some(({ csi, persistentVolumeClaim, ephemeral }) => csi ?? persistentVolumeClaim ?? ephemeral);
-    if (usesDriver === true && metadata.uid !== undefined) running?.retry(metadata.uid);
+    if (mayUseDriver(spec) && metadata.uid !== undefined) running?.retry(metadata.uid);
   }
 }

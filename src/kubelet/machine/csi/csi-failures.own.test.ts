@@ -68,7 +68,8 @@ async function startScene({ isBlock = false } = {}): Promise<Scene> {
     const drivers = new CsiDrivers({ csiNode, clock: realClock, log, timeoutMs: TIMEOUT_MS });
     await drivers.register({ name: NAME, endpoint: socket, supportedVersions: ["1.0.0"] }, ANY);
     const volumes = await startPodVolumes({
-      ...{ rootDirectory: root, nodeName: "n1", csi: drivers, clock: realClock, log },
+      ...{ rootDirectory: root, nodeName: "n1", clock: realClock, log },
+      csi: { driver: (name) => drivers.driver(name), listenToRepublish: silent.listen },
       references: {
         ...silent,
         configMap: async () => undefined,

@@ -45,7 +45,10 @@ export interface PodVolumesOptions {
   readonly references: VolumeReferences & Pick<References, "listen">;
   readonly tokens: Pick<ServiceAccountTokens, "token" | "forget" | "listen">;
   /** Absent: no CSI driver registers on this node. */
-  readonly csi?: VolumeNode["csi"];
+  readonly csi?: VolumeNode["csi"] & {
+    /** Notifies the listener that a driver wants to renew the volumes of this Pod. */
+    listenToRepublish(listener: (podUid: string) => void): Disposable;
+  };
   /** The node's current allocatable resources. */
   nodeAllocatable(): ResourceList;
   /**
@@ -125,7 +128,8 @@ class PodVolumesOnDisk implements PodVolumes {
     });
     const changed = (podUid: string) => this.#pods.has(podUid) && this.#updates.want(podUid);
     options.metrics?.countVolumes(() => countVolumes(this.#pods.values()));
-    this.#listening = [options.references.listen(changed), options.tokens.listen(changed)];
+    const republish = options.csi === undefined ? [] : [options.csi.listenToRepublish(changed)];
+    this.#listening = [options.references.listen(changed), options.tokens.listen(changed), ...republish];
   }
 
   async mount(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, MountedVolume>> {
