@@ -45,6 +45,8 @@ test("NodeVolumeLimits counts volumes of a driver once per node, up to the limit
   deepEqual(verdict(aPod("p", volumesOf("c")), users, aCsiNode("n", { [DRIVER]: 3 })), undefined);
   deepEqual(verdict(aPod("p", volumesOf("b")), users, two), undefined, "a volume that is there already");
   deepEqual(verdict(aPod("p", volumesOf("a", "b", "c")), [], two), EXCEEDED, "more than the node can ever have");
+  const one = aCsiNode("n", { [DRIVER]: 1 });
+  deepEqual(verdict(aPod("p", volumesOf("a", "b")), users, one), undefined, "nothing new, though the node has too many");
 });
 
 test("NodeVolumeLimits counts volumes that will be provisioned, and attachments that remain", () => {

@@ -31,7 +31,7 @@ export const nodeVolumeLimits: PluginFactory<undefined> = {
 };
 
 /** The volumes of the Pod, or why they cannot be counted. VolumeBinding, which is asked later, explains that better: so filter reports it. */
-type LimitState = readonly DriverVolume[] | Rejection;
+type LimitState = readonly VolumesOfDriver[] | Rejection;
 
 function preFilter(pod: Pod, storage: StorageView): PreFilterAnswer<LimitState> {
   const uses = claimUses(pod);
@@ -45,28 +45,47 @@ function preFilter(pod: Pod, storage: StorageView): PreFilterAnswer<LimitState> 
     if (problem !== undefined) return unknown(problem);
   }
   const volumes = driverVolumes(pod, storage);
-  return volumes.length === 0 ? SKIP : { is: "ready", state: volumes };
+  return volumes.length === 0 ? SKIP : { is: "ready", state: byDriver(volumes) };
 }
 
 function unknown(reason: string): PreFilterAnswer<LimitState> {
   return { is: "ready", state: { reasons: [reason], resolvable: false } };
 }
 
+/** The Pod's volumes of one driver. */
+interface VolumesOfDriver {
+  readonly driver: string;
+  readonly ids: readonly string[];
+}
+
+function byDriver(volumes: readonly DriverVolume[]): readonly VolumesOfDriver[] {
+  const drivers = [...new Set(volumes.map(({ driver }) => driver))];
+  return drivers.map((driver) => ({ driver, ids: volumes.filter((volume) => volume.driver === driver).map(({ id }) => id) }));
+}
+
 function filterByLimits(
-  volumes: readonly DriverVolume[],
+  volumes: readonly VolumesOfDriver[],
   node: NodeInfo,
   storage: StorageView,
   nodeVolumes: NodeVolumes,
 ): Rejection | undefined {
   const csiNode = storage.csiNode(node.name);
   const limits = csiNode === undefined ? undefined : limitsOf(csiNode);
-  if (limits === undefined || !volumes.some(({ driver }) => limits.has(driver))) return undefined;
-  const used = nodeVolumes.of(node);
-  const added = new Map<string, number>();
-  for (const { id, driver } of volumes) if (!used.ids.has(id)) added.set(driver, (added.get(driver) ?? 0) + 1);
-  for (const [driver, count] of added) {
+  if (limits === undefined) return undefined;
+  for (const { driver, ids } of volumes) {
     const limit = limits.get(driver);
-    if (limit !== undefined && (used.attached.get(driver) ?? 0) + count > limit) return EXCEEDED;
+    if (limit === undefined) continue;
+    const used = nodeVolumes.of(node);
+    const left = limit - (used.attached.get(driver) ?? 0);
+    // Hot path (called per node): most nodes have room for all, whatever they have already.
+    if (ids.length > left && newOnes(ids, used.ids) > left) return EXCEEDED;
   }
   return undefined;
+}
+
+/** None of a Pod is always allowed: its volumes are there already. */
+function newOnes(ids: readonly string[], existing: ReadonlySet<string>): number {
+  let count = 0;
+  for (const id of ids) if (!existing.has(id)) count++;
+  return count === 0 ? Number.NEGATIVE_INFINITY : count;
 }
