@@ -45,6 +45,8 @@ export class ControlledCluster implements AsyncDisposable {
   readonly #spares = new Map<Snapshot, Spare>();
   readonly #retiring = new Set<Promise<void>>();
   #current: Generation;
+  /** First revision of the current generation. Spares below it are stale: revisions of a cluster only grow. */
+  #firstRevision = 0;
   #number = 1;
   #isClosed = false;
 
@@ -83,9 +85,11 @@ export class ControlledCluster implements AsyncDisposable {
     const spare = seed === undefined ? this.#takeSpare(snapshot) : undefined;
     const wasPrepared = spare?.isReady === true;
     // If the spare could not start, this attempt reports why.
-    const next = await (spare?.generation.catch(() => this.#begin(snapshot)) ?? this.#begin(snapshot, seed));
+    const begin = () => this.#begin(snapshot, seed).started();
+    const { generation: next, revision } = await (spare?.started().catch(begin) ?? begin());
     const before = this.#current;
     this.#current = next;
+    this.#firstRevision = revision;
     this.#number++;
     this.faults.clear();
     this.#serve(next);
@@ -100,7 +104,7 @@ export class ControlledCluster implements AsyncDisposable {
   /** Starts a spare for the next reset to this snapshot, unless there is one. */
   prepare(snapshot: Snapshot): void {
     if (this.#isClosed) return;
-    const spare = this.#spares.get(snapshot) ?? new Spare(this.#begin(snapshot));
+    const spare = this.#spares.get(snapshot) ?? this.#begin(snapshot);
     this.#spares.delete(snapshot);
     this.#spares.set(snapshot, spare);
     for (const [other] of this.#spares) if (this.#spares.size > SPARES_MAX) this.forget(other);
@@ -115,20 +119,30 @@ export class ControlledCluster implements AsyncDisposable {
 
   #takeSpare(snapshot: Snapshot): Spare | undefined {
     const spare = this.#spares.get(snapshot);
+    if (spare !== undefined && spare.revision < this.#firstRevision) {
+      this.forget(snapshot);
+      return undefined;
+    }
     this.#spares.delete(snapshot);
     return spare;
   }
 
-  #begin(snapshot: Snapshot, seed?: number): Promise<Generation> {
+  #begin(snapshot: Snapshot, seed?: number): Spare {
     const { config, nextRevision } = this.#options;
-    const beginning = { is: "snapshot", snapshot, revision: nextRevision(), ...(seed === undefined ? {} : { seed }) } as const;
-    return startGeneration(beginning, config, this.door.served);
+    const revision = nextRevision();
+    const beginning = { is: "snapshot", snapshot, revision, ...(seed === undefined ? {} : { seed }) } as const;
+    return new Spare(revision, startGeneration(beginning, config, this.door.served));
   }
 
   /** After the answer of the reset: stopping and starting components takes more processor time than the switch. */
   async #replace(before: Generation, snapshot: Snapshot): Promise<void> {
     await realMacrotask();
     await before[Symbol.asyncDispose]();
+    const stale = [...this.#spares].filter(([, { revision }]) => revision < this.#firstRevision).map(([other]) => other);
+    for (const other of stale) {
+      this.forget(other);
+      this.prepare(other);
+    }
     this.prepare(snapshot);
   }
 
@@ -148,18 +162,25 @@ export class ControlledCluster implements AsyncDisposable {
   }
 }
 
-/** A generation that is started ahead. */
+/** A generation that is started, usually ahead. */
 class Spare {
+  /** Its first revision. */
+  readonly revision: number;
   readonly generation: Promise<Generation>;
   isReady = false;
 
-  constructor(generation: Promise<Generation>) {
+  constructor(revision: number, generation: Promise<Generation>) {
+    this.revision = revision;
     this.generation = generation;
     generation.then(
       () => (this.isReady = true),
       // Reported by the reset that uses it.
       () => undefined,
     );
+  }
+
+  async started(): Promise<{ readonly generation: Generation; readonly revision: number }> {
+    return { generation: await this.generation, revision: this.revision };
   }
 }
 

@@ -62,6 +62,19 @@ test("a reset to a named snapshot restores its objects with their uids, as often
 });
 
 /** Types of the events until the watch ends; of an error, its reason. */
+test("resourceVersions also grow when resets alternate between snapshots", async () => {
+  await controlled.call("PUT", "/v1/snapshots/alternating");
+  const revisions: number[] = [];
+  for (const snapshot of ["alternating", undefined, "alternating", undefined, undefined]) {
+    revisions.push(Number((await reset(snapshot)).resourceVersion));
+  }
+  deepEqual(
+    revisions,
+    revisions.toSorted((a, b) => a - b),
+  );
+  equal((await controlled.call("DELETE", "/v1/snapshots/alternating")).code, 200);
+});
+
 async function startWatch(resourceVersion: string) {
   const seen: string[] = [];
   let over!: () => void;
