@@ -5,8 +5,8 @@ import { roleBindings } from "../api/rbac.authorization.k8s.io/v1/role-binding.t
 import { roles } from "../api/rbac.authorization.k8s.io/v1/role.ts";
 import { joiningClusterRoleBindings, joiningClusterRoles, joiningRoleBindings, joiningRoles } from "../api/node-joining-permissions.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
-import { isReason } from "../api/machinery/status-error.ts";
 import type { Client, ResourceKind } from "./client.ts";
+import { createIfMissing } from "./create-if-missing.ts";
 
 /** `client`: of an administrator. */
 export async function createJoiningPermissions(client: Client): Promise<void> {
@@ -17,11 +17,5 @@ export async function createJoiningPermissions(client: Client): Promise<void> {
 }
 
 async function createMissing<T extends KubeObject>(client: Client, kind: ResourceKind<T>, objects: readonly T[]): Promise<void> {
-  await Promise.all(
-    objects.map((object) =>
-      client.create(kind, object).catch((error: unknown) => {
-        if (!isReason(error, "AlreadyExists")) throw error;
-      }),
-    ),
-  );
+  await Promise.all(objects.map((object) => createIfMissing(client, kind, object)));
 }

@@ -20,6 +20,7 @@ import { deepEqual } from "../../base/deep.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client, Draft, ResourceKind } from "../../client/client.ts";
+import { createIfMissing } from "../../client/create-if-missing.ts";
 import { createInformers } from "../../client/informer/informers.ts";
 import { createClient } from "../../client/rest-client.ts";
 import {
@@ -49,14 +50,6 @@ export async function createDnsIdentity(transport: Transport): Promise<void> {
   await createIfMissing(client, serviceAccounts, dnsAccount);
   await createIfMissing(client, clusterRoles, dnsRole);
   await createIfMissing(client, clusterRoleBindings, dnsRoleBinding);
-}
-
-async function createIfMissing<T extends KubeObject>(client: Client, kind: ResourceKind<T>, draft: Draft<T>): Promise<void> {
-  try {
-    await client.create(kind, draft);
-  } catch (error) {
-    if (!isReason(error, "AlreadyExists")) throw error;
-  }
 }
 
 export interface KeepDnsServiceOptions {
