@@ -14,7 +14,7 @@ import type { Pod } from "../../src/api/generated/core/v1.ts";
 import { priorityClasses } from "../../src/api/scheduling.k8s.io/v1/priority-class.ts";
 import { csiNodes } from "../../src/api/storage.k8s.io/v1/csi-node.ts";
 import type { KubeObject } from "../../src/api/machinery/object.ts";
-import type { Client, ObjectKey, ResourceKind } from "../../src/client/client.ts";
+import type { Client, Draft, ObjectKey, ResourceKind } from "../../src/client/client.ts";
 import { createClient } from "../../src/client/rest-client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import type { Cluster } from "../../src/embedded/cluster.ts";
@@ -40,11 +40,12 @@ const CREATE_CONCURRENCY = 30;
  * Controllers for the service account that admission requires, and those that scheduler_perf runs. No node lifecycle controller: without
  * kubelets it would mark the nodes as unreachable.
  */
-const CONTROLLERS = ["serviceaccount-controller", "namespace-controller", "garbage-collector-controller"];
+const CONTROLLERS = ["serviceaccount-controller", "namespace-controller", "garbage-collector-controller", "resourceclaim-controller"];
 
 export interface PodStep {
   readonly count: number;
-  readonly template: PodTemplate;
+  /** Of all Pods, or of each by its index. */
+  readonly template: PodTemplate | ((index: number) => PodTemplate);
   readonly namespace?: string;
   /** Each Pod has a claim that is bound to a volume of its own; both exist before the first Pod. */
   readonly volume?: VolumeTemplate;
@@ -86,6 +87,19 @@ export class Scene implements AsyncDisposable {
     });
   }
 
+  async createObjects<T extends KubeObject>(kind: ResourceKind<T>, objects: readonly Draft<T>[]): Promise<void> {
+    const left = objects.values();
+    await createMany(objects.length, async () => {
+      const { value } = left.next();
+      if (value !== undefined) await this.#client.create(kind, value);
+    });
+  }
+
+  /** Names of all nodes. */
+  async nodeNames(): Promise<readonly string[]> {
+    return (await this.#client.list(nodes)).items.map(({ metadata }) => metadata.name);
+  }
+
   async createNamespace(name: string, labels: Readonly<Record<string, string>> = {}): Promise<void> {
     await using account = await this.#arrivals(serviceAccounts, name, () => true);
     await this.#client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name, labels } });
@@ -109,8 +123,9 @@ export class Scene implements AsyncDisposable {
   /** `claims`: one for each, if they have any. */
   async #createPods({ count, template }: PodStep, namespace: string, claims: readonly string[]): Promise<void> {
     const left = claims.values();
+    let index = 0;
     await createMany(count, () => {
-      const pod = podOf(template, namespace, `pod-${this.#names++}`);
+      const pod = podOf(typeof template === "function" ? template(index++) : template, namespace, `pod-${this.#names++}`);
       const claim = left.next().value;
       return this.#client.create(pods, claim === undefined ? pod : withClaim(pod, claim));
     });

@@ -1,11 +1,12 @@
 /**
- * `npm run bench -- storage`: the workloads of scheduler_perf with persistent volumes beside their floors; then clusters with simulated
+ * `npm run bench -- storage`: the workloads of scheduler_perf with persistent volumes or ResourceClaims beside their floors; then clusters with simulated
  * nodes: from a claim to the running Pod beside a Pod without volumes, and a DaemonSet of 5,000 Pods with a claim each.
  */
 import type { Benchmark } from "../benchmark.ts";
 import { startChild } from "../child.ts";
 import { figureOf } from "../figure.ts";
 import { benchmarkOf } from "../scheduler/scheduler.ts";
+import { deviceWorkloads } from "../scheduler/device-workloads.ts";
 import { volumeWorkloads } from "../scheduler/volume-workloads.ts";
 import type { StorageTasks } from "./storage-child.ts";
 
@@ -44,7 +45,7 @@ const daemonSet: Benchmark = {
 };
 
 export const storageBenchmarks: readonly Benchmark[] = [
-  ...volumeWorkloads.map((workload) => benchmarkOf(workload, "storage")),
+  ...[...volumeWorkloads, ...deviceWorkloads].map((workload) => benchmarkOf(workload, "storage")),
   claims,
   daemonSet,
 ];
