@@ -440,3 +440,18 @@ test("an evicted Pod is stopped at once, stays in the API as Failed, and is not 
   );
   assert.notEqual(status?.containerStatuses?.[0]?.state?.terminated, undefined);
 });
+
+test("what an orphaned Pod left is released at the start and, if that failed or came later, within some minutes", async () => {
+  await using world = await startWorld();
+  const { machine } = await startNode(world);
+  await world.pod("p");
+  await world.clock.settle();
+
+  machine.left = ["orphan", (await world.get("p"))?.metadata.uid ?? ""];
+  await world.clock.advance(180_000);
+
+  assert.deepEqual(
+    machine.calls.filter((call) => call.startsWith("release")),
+    ["release orphan"],
+  );
+});

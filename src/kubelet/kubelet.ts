@@ -35,6 +35,9 @@ const HEARTBEAT_JITTER = 0.04;
 /** Interval of readiness checks of a runtime that is not ready: mostly it has just been started. */
 const TROUBLE_LOOK_MS = 1_000;
 
+/** Interval of looking for what orphaned Pods left, which could not be removed before: a mount in use, a full disk. */
+const LEFTOVERS_INTERVAL_MS = 120_000;
+
 export interface KubeletOptions {
   readonly nodeName: string;
   readonly facts: NodeFacts;
@@ -125,6 +128,7 @@ class RunningKubelet implements Kubelet {
   readonly #eventRecorder: EventRecorder;
   #owned: Disposables | undefined;
   #heartbeats: Promise<void> | undefined;
+  #leftoversAtMs = 0;
 
   constructor(options: KubeletOptions, starting: Disposables) {
     const { nodeName, facts, transport, runtime, machine, clock, log, signal, metrics } = options;
@@ -194,8 +198,7 @@ class RunningKubelet implements Kubelet {
     this.#starting.use(this.runtime.watch((podUid) => this.#workers.wake(podUid)));
     this.#starting.use(this.#pods.listen(this.#workers));
     for (const sandbox of there) this.#workers.bury(sandbox);
-    const { machine, log } = this.#options;
-    if (machine !== undefined) await releaseLeftovers((podUid) => this.#workers.has(podUid), { machine, log });
+    await this.#releaseLeftovers();
     this.#heartbeats = this.#heartbeat();
   }
 
@@ -275,6 +278,15 @@ class RunningKubelet implements Kubelet {
     await clock.sleep(leftMs, signal);
   }
 
+  /** Of Pods without a worker: their directories, volumes and cgroups. */
+  async #releaseLeftovers(): Promise<void> {
+    const { machine, clock, log } = this.#options;
+    // None begins while one runs.
+    this.#leftoversAtMs = Number.POSITIVE_INFINITY;
+    if (machine !== undefined) await releaseLeftovers((podUid) => this.#workers.has(podUid), { machine, log });
+    this.#leftoversAtMs = clock.monotonic() + LEFTOVERS_INTERVAL_MS;
+  }
+
   /** Until it is stopped. */
   async #heartbeat(): Promise<void> {
     const { leaseRenewIntervalMs = () => LEASE_RENEW_INTERVAL_MS } = this.#options;
@@ -286,6 +298,8 @@ class RunningKubelet implements Kubelet {
         await this.#sleepUntilHeartbeat(leaseRenewIntervalMs() * part, signal);
         await this.#lease.renew(signal);
         await this.#nodeStatus.sync();
+        // Not awaited: a volume that does not respond must not stop the heartbeats.
+        if (this.#options.clock.monotonic() >= this.#leftoversAtMs) void this.#releaseLeftovers();
         // The node's capacity may have grown.
         this.#workers.decideResizes();
         part = 1 + HEARTBEAT_JITTER * this.#random.fraction();
