@@ -15,11 +15,6 @@ export const VOLUME_DATA_FILE = "vol_data.json";
 const PLUGIN = "kubernetes.io/csi";
 const STAGING = "/volumeDevices/staging/";
 
-/** "csi-<hash>": name of the VolumeAttachment of a volume on a node. */
-export function attachmentName(handle: string, driver: string, nodeName: string): string {
-  return `csi-${hexOf(`${handle}${driver}${nodeName}`)}`;
-}
-
 /** "csi-<hash>": handle of an inline volume. */
 export function inlineHandle(podUid: string, volumeName: string): string {
   return `csi-${hexOf(`${podUid}${volumeName}`)}`;

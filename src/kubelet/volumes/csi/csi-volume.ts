@@ -2,13 +2,13 @@
 import { decodeText } from "../../../api/core/v1/secret/contents.ts";
 import type { CSIPersistentVolumeSource, CSIVolumeSource } from "../../../api/generated/core/v1.ts";
 import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
-import { uniqueVolumeName, type CsiVolumeId } from "../../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
+import { attachmentName, uniqueVolumeName, type CsiVolumeId } from "../../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
 import type { CsiMap, CsiNodeCapability, CsiNodeDriver, CsiVolumeCapability } from "../../../csi/contract.ts";
 import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
 import { NotAttachedError, VolumeError } from "../framework/volume-error.ts";
 import type { PodVolume, VolumeNode } from "../framework/volume-plugin.ts";
 import { accessModeOf, checkLifecycleMode, PREFIX, registeredDriver, requiresAttachment, type LifecycleMode } from "./csi-driver.ts";
-import { attachmentName, inlineHandle } from "./csi-paths.ts";
+import { inlineHandle } from "./csi-paths.ts";
 import { podInfoOf, tokenContext } from "./pod-context.ts";
 
 export interface CsiPodVolume {
@@ -132,7 +132,7 @@ function kubeletSetsGroup(driver: CSIDriver | undefined, { isReadOnly, fsType, a
 
 /** What the driver's controller part returned for this node. Rejects until the volume is attached, with upstream's messages: with a NotAttachedError if nothing failed. */
 async function attachmentOf({ handle, driverName }: Source, node: VolumeNode, signal: AbortSignal): Promise<CsiMap> {
-  const name = attachmentName(handle, driverName, node.nodeName);
+  const name = attachmentName({ handle, driver: driverName }, node.nodeName);
   const attachment = await node.references.volumeAttachment(name, signal);
   if (attachment === undefined) {
     throw new NotAttachedError(

@@ -1,5 +1,6 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { attachmentName } from "../../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
 import type { PersistentVolumeSpec } from "../../../api/generated/core/v1.ts";
 import type { CSIDriver, CSIDriverSpec } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { encodeBase64Url } from "../../../api/machinery/codec/base64-url.ts";
@@ -7,14 +8,13 @@ import { CsiError } from "../../../csi/csi-error.ts";
 import { MemoryCsiDriver } from "../testing/memory-csi-driver.ts";
 import { volumeSuite } from "../testing/volume-suite.ts";
 import { VolumeWorld, type VolumeSourceFields } from "../testing/volume-world.ts";
-import { attachmentName } from "./csi-paths.ts";
 import { csi } from "./csi.ts";
 
 const TOKEN = `h.${encodeBase64Url(new TextEncoder().encode('{"exp":1800000000}'))}.s`;
 const NEVER = new AbortController().signal;
 const HANDLE = "vol-1";
 const HANDLE_HASH = "d2e8363faaac7ae76def3b14091d8eb5755f6b92e9531627aeec833a8731cc49";
-const ATTACHMENT = attachmentName(HANDLE, "driver.example", "n1");
+const ATTACHMENT = attachmentName({ handle: HANDLE, driver: "driver.example" }, "n1");
 
 function csiDriver(spec: CSIDriverSpec): CSIDriver {
   return { apiVersion: "storage.k8s.io/v1", kind: "CSIDriver", metadata: { name: "driver.example" }, spec };
@@ -58,8 +58,8 @@ volumeSuite({
     {
       source: persistent({}, { driver: "other" }),
       message:
-        `volume ${HANDLE} has GET error for volume attachment ${attachmentName(HANDLE, "other", "n1")}: ` +
-        `volumeattachments.storage.k8s.io "${attachmentName(HANDLE, "other", "n1")}" not found`,
+        `volume ${HANDLE} has GET error for volume attachment ${attachmentName({ handle: HANDLE, driver: "other" }, "n1")}: ` +
+        `volumeattachments.storage.k8s.io "${attachmentName({ handle: HANDLE, driver: "other" }, "n1")}" not found`,
     },
     {
       source: persistent({}, { nodePublishSecretRef: { name: "s", namespace: "kube-system" } }),

@@ -1,8 +1,9 @@
 /** What is kept on disk of a CSI volume, in upstream's format: enough to unmount it when its Pod and its objects are gone. */
+import { attachmentName } from "../../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
 import type { Mounter } from "../framework/mounter.ts";
 import { PARENT_MODE } from "../framework/volume-directory.ts";
 import type { PodVolume, VolumeNode } from "../framework/volume-plugin.ts";
-import { attachmentName, VOLUME_DATA_FILE } from "./csi-paths.ts";
+import { VOLUME_DATA_FILE } from "./csi-paths.ts";
 import type { CsiPodVolume } from "./csi-volume.ts";
 
 export interface VolumeData {
@@ -26,7 +27,7 @@ export function podVolumeData(
     volumeHandle: handle,
     driverName: driver.name,
     nodeName,
-    attachmentID: attachmentName(handle, driver.name, nodeName),
+    attachmentID: attachmentName({ handle, driver: driver.name }, nodeName),
     ...(isBlockDevice ? {} : { volumeLifecycleMode: mode }),
   };
 }
