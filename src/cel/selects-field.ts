@@ -1,6 +1,7 @@
 /** Finds out whether an expression reads a field of a variable by name, without evaluating it. */
 import type { Environment } from "./environment.ts";
 import { OPERATORS, type Expression } from "./syntax/ast.ts";
+import { childrenOf } from "./syntax/children.ts";
 import { parse } from "./syntax/parser.ts";
 import { Source } from "./syntax/source.ts";
 
@@ -16,7 +17,7 @@ export function selectsField(environment: Environment, text: string, selected: S
 }
 
 function isIn(expression: Expression, selected: SelectedField): boolean {
-  return isSelection(expression, selected) || partsOf(expression).some((part) => isIn(part, selected));
+  return isSelection(expression, selected) || childrenOf(expression).some((part) => isIn(part, selected));
 }
 
 function isSelection(expression: Expression, { variable, field }: SelectedField): boolean {
@@ -28,25 +29,4 @@ function isSelection(expression: Expression, { variable, field }: SelectedField)
 
 function isVariable(expression: Expression, name: string): boolean {
   return expression.kind === "identifier" && expression.name === name;
-}
-
-function partsOf(expression: Expression): readonly Expression[] {
-  switch (expression.kind) {
-    case "literal":
-    case "identifier":
-    case "malformed":
-      return [];
-    case "select":
-      return [expression.operand];
-    case "call":
-      return expression.target === undefined ? expression.args : [expression.target, ...expression.args];
-    case "list":
-      return expression.elements;
-    case "map":
-      return expression.entries.flatMap(({ key, value }) => [key, value]);
-    case "object":
-      return expression.fields.map(({ value }) => value);
-    case "comprehension":
-      return [expression.range, expression.initial, expression.condition, expression.step, expression.result];
-  }
 }

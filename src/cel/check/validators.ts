@@ -3,6 +3,7 @@ import { conversions } from "../library/conversions.ts";
 import { FormatError, interpolate, wrongArgument, type ClauseKind } from "../library/format-text.ts";
 import { isPattern } from "../library/patterns.ts";
 import type { Call, Expression, ListLiteral, MapLiteral } from "../syntax/ast.ts";
+import { childrenOf } from "../syntax/children.ts";
 import { DYN, ERROR, formatType, isSameType, type CelType, type Kind } from "../types/type.ts";
 import { CelError, type CelValue } from "../values/value.ts";
 import type { Report } from "./checker.ts";
@@ -27,25 +28,6 @@ function visit(expression: Expression, isExempt: boolean, report: Report): void 
   }
   const isFormat = expression.kind === "call" && expression.name === "format";
   for (const child of childrenOf(expression)) visit(child, isExempt || isFormat, report);
-}
-
-function childrenOf(expression: Expression): readonly Expression[] {
-  switch (expression.kind) {
-    case "select":
-      return [expression.operand];
-    case "call":
-      return expression.target === undefined ? expression.args : [expression.target, ...expression.args];
-    case "list":
-      return expression.elements;
-    case "map":
-      return expression.entries.flatMap(({ key, value }) => [key, value]);
-    case "object":
-      return expression.fields.map(({ value }) => value);
-    case "comprehension":
-      return [expression.range, expression.initial, expression.condition, expression.step, expression.result];
-    default:
-      return [];
-  }
 }
 
 function validateCall(call: Call, report: Report): void {

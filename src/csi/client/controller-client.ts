@@ -1,4 +1,5 @@
 /** The service Controller of a CSI driver, over its socket. */
+import { entriesOf } from "../../base/protobuf/shared-messages.ts";
 import type {
   CsiCallOptions,
   CsiCapacity,
@@ -9,7 +10,7 @@ import type {
   CsiVolume,
 } from "../contract.ts";
 import { CsiError } from "../csi-error.ts";
-import { capabilityMessage, capacityMessage, entriesOf, namesOf, recordOf } from "../messages/common.ts";
+import { capabilityMessage, capacityMessage, namesOf, recordOf } from "../messages/common.ts";
 import {
   CONTROLLER_CAPABILITIES,
   controllerExpandVolume,

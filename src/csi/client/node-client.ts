@@ -1,4 +1,5 @@
 /** The service Node of a CSI driver, over its socket. */
+import { entriesOf } from "../../base/protobuf/shared-messages.ts";
 import type {
   CsiCallOptions,
   CsiNodeCapability,
@@ -10,7 +11,7 @@ import type {
   CsiUsage,
   CsiVolumeStats,
 } from "../contract.ts";
-import { capabilityMessage, capacityMessage, entriesOf, namesOf, recordOf } from "../messages/common.ts";
+import { capabilityMessage, capacityMessage, namesOf, recordOf } from "../messages/common.ts";
 import {
   NODE_CAPABILITIES,
   nodeExpandVolume,

@@ -3,6 +3,7 @@
  * format; fields that k8ts does not use are not named and are skipped. A map is a repeated entry, a one-of is a message of which one field is set.
  */
 import type { Decoded, Encodable, MessageDescriptor } from "../../base/protobuf/messages.ts";
+import { entry, type Entry } from "../../base/protobuf/shared-messages.ts";
 import type { CsiAccessMode, CsiCapacityRange, CsiMap, CsiVolumeCapability } from "../contract.ts";
 
 export interface CsiMethod<Q extends MessageDescriptor = MessageDescriptor, A extends MessageDescriptor = MessageDescriptor> {
@@ -11,15 +12,6 @@ export interface CsiMethod<Q extends MessageDescriptor = MessageDescriptor, A ex
   readonly request: Q;
   readonly response: A;
 }
-
-export const nothing = { name: "Nothing", fields: {} } as const satisfies MessageDescriptor;
-
-/** One entry of a map<string, string>. */
-export const entry = {
-  name: "Entry",
-  fields: { key: { number: 1, type: "string" }, value: { number: 2, type: "string" } },
-} as const satisfies MessageDescriptor;
-export type Entry = Decoded<typeof entry>;
 
 export const boolValue = { name: "BoolValue", fields: { value: { number: 1, type: "bool" } } } as const satisfies MessageDescriptor;
 /** Sizes may exceed a safe integer: a driver without a limit may answer 2^63 - 1. */
@@ -86,10 +78,6 @@ export function capabilityMessage({ access, accessMode }: CsiVolumeCapability): 
 
 export function capacityMessage({ requiredBytes, limitBytes }: CsiCapacityRange): Encodable<typeof capacityRange> {
   return { requiredBytes, limitBytes };
-}
-
-export function entriesOf(record: CsiMap): Entry[] {
-  return Object.entries(record).map(([key, value]) => ({ key, value }));
 }
 
 export function recordOf(entries: readonly Entry[]): CsiMap {

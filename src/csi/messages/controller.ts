@@ -1,7 +1,8 @@
 /** Messages of the service csi.v1.Controller that k8ts calls; see common.ts. Not here: snapshots, listing, group snapshots. */
 import type { MessageDescriptor } from "../../base/protobuf/messages.ts";
+import { entry, nothing } from "../../base/protobuf/shared-messages.ts";
 import type { CsiControllerCapability } from "../contract.ts";
-import { capacityRange, entry, int64Value, nothing, rpcCapability, topology, volumeCapability, type CsiMethod } from "./common.ts";
+import { capacityRange, int64Value, rpcCapability, topology, volumeCapability, type CsiMethod } from "./common.ts";
 
 const SERVICE = "/csi.v1.Controller";
 

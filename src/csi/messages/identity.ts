@@ -1,7 +1,8 @@
 /** Messages of the service csi.v1.Identity; see common.ts. */
 import type { MessageDescriptor } from "../../base/protobuf/messages.ts";
+import { nothing } from "../../base/protobuf/shared-messages.ts";
 import type { CsiPluginCapability } from "../contract.ts";
-import { boolValue, nothing, type CsiMethod } from "./common.ts";
+import { boolValue, type CsiMethod } from "./common.ts";
 
 const SERVICE = "/csi.v1.Identity";
 

@@ -1,7 +1,8 @@
 /** Messages of the service csi.v1.Node; see common.ts. */
 import type { MessageDescriptor } from "../../base/protobuf/messages.ts";
+import { entry, nothing } from "../../base/protobuf/shared-messages.ts";
 import type { CsiNodeCapability } from "../contract.ts";
-import { capacityRange, entry, nothing, rpcCapability, topology, volumeCapability, volumeCondition, type CsiMethod } from "./common.ts";
+import { capacityRange, rpcCapability, topology, volumeCapability, volumeCondition, type CsiMethod } from "./common.ts";
 
 const SERVICE = "/csi.v1.Node";
 

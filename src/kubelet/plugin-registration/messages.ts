@@ -1,9 +1,7 @@
 /** Messages of the kubelet's plugin registration (package pluginregistration, v1). Numbers and meanings are facts of the wire format. */
-import type { MessageDescriptor } from "../../base/protobuf/messages.ts";
+import { nothing } from "../../base/protobuf/shared-messages.ts";
 
 const SERVICE = "/pluginregistration.Registration";
-
-const nothing = { name: "Nothing", fields: {} } as const satisfies MessageDescriptor;
 
 export const getInfo = {
   path: `${SERVICE}/GetInfo`,

@@ -3,9 +3,10 @@
  * once per state: they do not change within one. A Pod whose sandbox was recreated has several; the newest represents the Pod, and the
  * containers of all are shown, as upstream.
  */
+import { entriesOf } from "../../../base/protobuf/shared-messages.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
-import { entriesOf, mapOf, millisecondsOf } from "./messages/common.ts";
+import { mapOf, millisecondsOf } from "./messages/common.ts";
 import { containerStatus, listContainers, type ContainerStatusMessage, type ListedContainer } from "./messages/container.ts";
 import { runtimeContainer } from "./container-status.ts";
 import { isNotFound, type CriClient } from "./cri-client.ts";

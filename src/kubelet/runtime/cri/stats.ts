@@ -1,8 +1,9 @@
 /**
  * Resource usage of the Pods of this node, from the CRI's statistics. Where a runtime has none of Pods, only their containers are reported.
  */
+import { entriesOf } from "../../../base/protobuf/shared-messages.ts";
 import type { ContainerStats, PodStats, UsageStats } from "../../contracts/runtime.ts";
-import { entriesOf, mapOf, millisecondsOf } from "./messages/common.ts";
+import { mapOf, millisecondsOf } from "./messages/common.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
 import { CONTAINER_NAME, OWNER, POD_NAME, POD_NAMESPACE, POD_UID } from "./labels.ts";
 import {

@@ -3,7 +3,8 @@
  * wire format; only the fields that this driver uses are named, the others are skipped. Timestamps are nanoseconds since the epoch, which
  * exceed a double: they are read as uint64, as bigints.
  */
-import type { Decoded, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
+import type { MessageDescriptor } from "../../../../base/protobuf/messages.ts";
+import { entry, type Entry } from "../../../../base/protobuf/shared-messages.ts";
 
 /** Timeouts by kind of call. Named here, so that every method has one. */
 export const TIMEOUTS_MS = {
@@ -23,15 +24,6 @@ export interface CriMethod<Q extends MessageDescriptor = MessageDescriptor, A ex
   readonly response: A;
   readonly timeoutMs: number;
 }
-
-export const nothing = { name: "Nothing", fields: {} } as const satisfies MessageDescriptor;
-
-/** One entry of a map<string, string>. */
-export const entry = {
-  name: "Entry",
-  fields: { key: { number: 1, type: "string" }, value: { number: 2, type: "string" } },
-} as const satisfies MessageDescriptor;
-export type Entry = Decoded<typeof entry>;
 
 export const int64Value = { name: "Int64Value", fields: { value: { number: 1, type: "int64" } } } as const satisfies MessageDescriptor;
 export const uint64Value = { name: "UInt64Value", fields: { value: { number: 1, type: "uint64" } } } as const satisfies MessageDescriptor;
@@ -110,10 +102,6 @@ export const linuxResources = {
     memorySwapLimitBytes: { number: 10, type: "int64" },
   },
 } as const satisfies MessageDescriptor;
-
-export function entriesOf(record: Readonly<Record<string, string>>): Entry[] {
-  return Object.entries(record).map(([key, value]) => ({ key, value }));
-}
 
 export function mapOf(entries: readonly Entry[]): ReadonlyMap<string, string> {
   return new Map(entries.map(({ key, value }) => [key, value]));

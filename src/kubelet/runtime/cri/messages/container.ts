@@ -1,12 +1,11 @@
 /** CRI messages of containers (runtime.v1.RuntimeService), limited to the fields this driver uses; see common.ts. */
 import type { Decoded, Encodable, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
+import { entry, nothing } from "../../../../base/protobuf/shared-messages.ts";
 import {
-  entry,
   imageSpec,
   int64Value,
   linuxResources,
   namespaceOption,
-  nothing,
   securityProfile,
   seLinuxOption,
   TIMEOUTS_MS,

@@ -3,7 +3,8 @@
  * socket. Also containerd's report of downloads in progress. See common.ts.
  */
 import type { MessageDescriptor } from "../../../../base/protobuf/messages.ts";
-import { nothing, TIMEOUTS_MS, type CriMethod } from "./common.ts";
+import { nothing } from "../../../../base/protobuf/shared-messages.ts";
+import { TIMEOUTS_MS, type CriMethod } from "./common.ts";
 
 /** containerd namespace of the CRI's containers. */
 export const CONTAINERD_NAMESPACE = "k8s.io";

@@ -1,6 +1,7 @@
 /** CRI messages of images (runtime.v1.ImageService), limited to the fields this driver uses; see common.ts. */
 import type { Decoded, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
-import { entry, imageSpec, int64Value, nothing, TIMEOUTS_MS, uint64Value, type CriMethod } from "./common.ts";
+import { entry, nothing } from "../../../../base/protobuf/shared-messages.ts";
+import { imageSpec, int64Value, TIMEOUTS_MS, uint64Value, type CriMethod } from "./common.ts";
 
 const SERVICE = "/runtime.v1.ImageService";
 

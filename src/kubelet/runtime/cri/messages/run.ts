@@ -3,6 +3,7 @@
  * labels and annotations (labels.ts).
  */
 import type { Encodable } from "../../../../base/protobuf/messages.ts";
+import { entriesOf } from "../../../../base/protobuf/shared-messages.ts";
 import type { Pod } from "../../../../api/generated/core/v1.ts";
 import type {
   ContainerRun,
@@ -17,7 +18,7 @@ import type {
   SecurityProfile,
 } from "../../../contracts/container-run.ts";
 import type { ContainerConfig } from "../../../contracts/runtime.ts";
-import { entriesOf, type linuxResources, type namespaceOption, type securityProfile } from "./common.ts";
+import type { linuxResources, namespaceOption, securityProfile } from "./common.ts";
 import type { ContainerConfigMessage } from "./container.ts";
 import { containerAnnotations, containerLabels, LOG_DIRECTORY, podLabels, terminationPathOf } from "../labels.ts";
 import type { SandboxConfigMessage } from "./sandbox.ts";

@@ -2,17 +2,8 @@
  * CRI messages of the runtime itself and of sandboxes (runtime.v1.RuntimeService), limited to the fields this driver uses; see common.ts.
  */
 import type { Decoded, Encodable, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
-import {
-  entry,
-  int64Value,
-  linuxResources,
-  namespaceOption,
-  nothing,
-  securityProfile,
-  seLinuxOption,
-  TIMEOUTS_MS,
-  type CriMethod,
-} from "./common.ts";
+import { entry, nothing } from "../../../../base/protobuf/shared-messages.ts";
+import { int64Value, linuxResources, namespaceOption, securityProfile, seLinuxOption, TIMEOUTS_MS, type CriMethod } from "./common.ts";
 
 const SERVICE = "/runtime.v1.RuntimeService";
 

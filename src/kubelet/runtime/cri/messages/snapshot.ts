@@ -1,6 +1,7 @@
 /** Messages of containerd's snapshot service, on the same socket as the CRI. Field numbers are those of containerd's published API. */
 import type { MessageDescriptor } from "../../../../base/protobuf/messages.ts";
-import { entry, nothing, TIMEOUTS_MS, type CriMethod } from "./common.ts";
+import { entry, nothing } from "../../../../base/protobuf/shared-messages.ts";
+import { TIMEOUTS_MS, type CriMethod } from "./common.ts";
 
 const SERVICE = "/containerd.services.snapshots.v1.Snapshots";
 

@@ -1,6 +1,7 @@
 /** CRI messages of resource usage (runtime.v1.RuntimeService), limited to the fields this driver uses; see common.ts. */
 import type { Decoded, MessageDescriptor } from "../../../../base/protobuf/messages.ts";
-import { entry, TIMEOUTS_MS, uint64Value, type CriMethod } from "./common.ts";
+import { entry } from "../../../../base/protobuf/shared-messages.ts";
+import { TIMEOUTS_MS, uint64Value, type CriMethod } from "./common.ts";
 
 const SERVICE = "/runtime.v1.RuntimeService";
 
