@@ -1,13 +1,23 @@
-import { equal, match } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { compile } from "./compile.ts";
 import { createEnvironment } from "./environment.ts";
 import { DYN } from "./types/type.ts";
 import { dynValue } from "./values/json.ts";
+import { schemaValue } from "./values/schema-value.ts";
 
 const LONG = "a".repeat(3_000_000);
-const environment = createEnvironment({ variables: { text: DYN, list: DYN } });
-const bindings = { text: dynValue(LONG), list: dynValue(Array.from({ length: 10_000 }, (_, index) => index)) };
+const environment = createEnvironment({ variables: { text: DYN, list: DYN, words: DYN, query: DYN, map: DYN, set: DYN } });
+const numbers = Array.from({ length: 10_000 }, (_, index) => index);
+const words = Array.from({ length: 100_000 }, (_, index) => `word${index}`);
+const bindings = {
+  text: dynValue(LONG),
+  list: dynValue(numbers),
+  words: dynValue(words),
+  query: dynValue(`/?${"a&".repeat(1_500_000)}`),
+  map: dynValue(Object.fromEntries(words.map((word) => [word, 1]))),
+  set: () => schemaValue(numbers, { type: "array", items: { type: "integer" }, "x-kubernetes-list-type": "set" }),
+};
 
 /** Nested macros: each doubles the work, the syntax or the type of the one before. */
 function nested(levels: number, start: string, wrap: (inner: string) => string): string {
@@ -33,6 +43,21 @@ describe("evaluations that would take long end by their cost or their steps", ()
     "a sorted long list": "lists.range(100000).map(i, -i).sort().size() > 0",
     "distinct elements": "lists.range(100000).distinct().size() > 0",
     "nested lists that are equal": "[list].map(a, [a, a]).map(b, [b, b]).map(c, list.all(i, c == c)).size() > 0",
+    "a long text read as a number, again and again": "list.exists(i, double(text) == 1.0)",
+    "a long text read as a duration, again and again": "list.exists(i, duration(text) == duration('1s'))",
+    "a long text as a time zone, again and again": "list.exists(i, timestamp('2026-01-01T00:00:00Z').getHours(text + ':') == 1)",
+    "a long text that is no URL, again and again": "list.exists(i, isURL(text))",
+    "a long text that is no address, again and again": "list.exists(i, cidr('10.0.0.0/8').containsIP(dyn(text)))",
+    "a URL with a million parameters of the same name": "url(query).getQuery().size() > 0",
+    "the parts of a long URL, again and again": "[url('http://' + text)].exists(u, list.exists(i, u.getHostname() == ''))",
+    "a version of a million identifiers": "isSemver('1.2.3-' + words.join('.') + words.join('.'))",
+    "a long text in hexadecimal": "'%x'.format([text]) == ''",
+    "a formatted map of many entries": "'%s'.format([map]) == ''",
+    "the characters of a long text": "text.split('').size() == 0",
+    "a search in a long list, again and again": "list.exists(i, 2 in words)",
+    "the order of a long list, again and again": "list.exists(i, !words.isSorted() && words.min() == '')",
+    "a set that is joined, again and again": "list.exists(i, (set + [i]).size() == 0)",
+    "a set that is compared, again and again": "list.exists(i, set != set)",
     "a flattened list": `${nested(8, "list", (inner) => `[${inner}, ${inner}].flatten()`)}.size() > 0`,
   };
   for (const [name, expression] of Object.entries(expressions)) {
@@ -65,6 +90,39 @@ describe("expressions that would take long to compile are refused", () => {
       match(compilation.ok ? "compiled" : compilation.message, message);
     });
   }
+});
+
+describe("extreme arguments are errors of the expression", () => {
+  const expressions: Readonly<Record<string, readonly [string, string]>> = {
+    "an offset beyond an int": [
+      "timestamp('2026-01-01T00:00:00Z').getHours('99999999999999999999:00') == 1",
+      'strconv.Atoi: parsing "99999999999999999999": value out of range',
+    ],
+    "an offset beyond all dates": ["timestamp('2026-01-01T00:00:00Z').getHours('99999999999:00') == 1", "timestamp overflow"],
+    "a number of a version beyond a uint": [
+      "semver('1.2.3-18446744073709551616').major() == 1",
+      'strconv.ParseUint: parsing "18446744073709551616": value out of range',
+    ],
+  };
+  for (const [name, [expression, message]] of Object.entries(expressions)) {
+    test(name, () => {
+      const compilation = compile(environment, expression);
+      if (!compilation.ok) throw new Error(compilation.message);
+
+      const evaluation = compilation.program.evaluate(bindings);
+
+      equal(evaluation.ok ? "ended" : evaluation.error.message, message);
+    });
+  }
+});
+
+test("a map with as many entries as its source is built in time that grows with their number only", () => {
+  const compilation = compile(environment, "map.transformMap(key, value, value + 1).size()");
+  if (!compilation.ok) throw new Error(compilation.message);
+
+  const evaluation = compilation.program.evaluate(bindings);
+
+  deepEqual(evaluation.ok ? evaluation.value : evaluation.error.message, 100_000n);
 });
 
 test("long chains of logical operators are balanced, so they are accepted", () => {

@@ -37,7 +37,11 @@ export function parseSloppyIp(text: string): IpAddress | undefined {
   return readIp(text, { sloppy: true });
 }
 
+/** Longer than any address without leading zeros: a text of megabytes is not split into its parts. */
+const TEXT_LENGTH_MAX = 100;
+
 function readIp(text: string, reading: Reading): IpAddress | undefined {
+  if (!reading.sloppy && text.length > TEXT_LENGTH_MAX) return undefined;
   const family = text.includes(":") ? 6 : 4;
   const value = family === 6 ? readIpv6(text, reading) : readIpv4(text, reading);
   return value === undefined ? undefined : { family, value };

@@ -1,5 +1,5 @@
 /** What Go says about a malformed IPv4 address. */
-import { quoteGo } from "../../api/machinery/codec/go-text.ts";
+import { quoted } from "../values/text.ts";
 
 /** undefined: the text is not meant as an IPv4 address. */
 export function ipv4Problem(text: string): string | undefined {
@@ -15,12 +15,12 @@ export function ipv4Problem(text: string): string | undefined {
       digits++;
       if (value > 255) return "IPv4 field has value >255";
     } else if (character === ".") {
-      if (digits === 0 || at === text.length - 1) return `IPv4 field must have at least one digit (at ${quoteGo(text.slice(at))})`;
+      if (digits === 0 || at === text.length - 1) return `IPv4 field must have at least one digit (at ${quoted(text.slice(at))})`;
       if (fields === 3) return "IPv4 address too long";
       fields++;
       value = 0;
       digits = 0;
-    } else return `unexpected character (at ${quoteGo(text.slice(at))})`;
+    } else return `unexpected character (at ${quoted(text.slice(at))})`;
   }
   return fields < 3 ? "IPv4 address too short" : undefined;
 }

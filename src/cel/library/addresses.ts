@@ -1,5 +1,4 @@
 /** IP addresses and CIDRs. */
-import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import {
   cidrContains,
   formatCidr,
@@ -11,7 +10,7 @@ import {
   type Cidr,
   type IpAddress,
 } from "../../api/machinery/ip-address.ts";
-import { textOf } from "../values/text.ts";
+import { quoted, textOf } from "../values/text.ts";
 import { CelError, OpaqueValue, type CelResult, type CelValue } from "../values/value.ts";
 import { BOOL, INT, opaqueOf, STRING, type CelType } from "../types/type.ts";
 import { ipv4Problem } from "./address-problem.ts";
@@ -77,32 +76,32 @@ class CidrValue extends OpaqueValue {
 }
 
 function addressProblem(text: string): string {
-  return `ParseAddr(${quoteGo(text)}): ${ipv4Problem(text) ?? "unable to parse IP"}`;
+  return `ParseAddr(${quoted(text)}): ${ipv4Problem(text) ?? "unable to parse IP"}`;
 }
 
 function parseAddress(text: string): IpValue | CelError {
   const zone = text.indexOf("%");
   const address = parseIp(zone < 0 ? text : text.slice(0, zone));
   if (address === undefined)
-    return new CelError(`IP Address ${quoteGo(text)} parse error during conversion from string: ${addressProblem(text)}`);
-  if (zone >= 0) return new CelError(`IP address ${quoteGo(text)} with zone value is not allowed`);
-  if (isMapped(address)) return new CelError(`IPv4-mapped IPv6 address ${quoteGo(text)} is not allowed`);
+    return new CelError(`IP Address ${quoted(text)} parse error during conversion from string: ${addressProblem(text)}`);
+  if (zone >= 0) return new CelError(`IP address ${quoted(text)} with zone value is not allowed`);
+  if (isMapped(address)) return new CelError(`IPv4-mapped IPv6 address ${quoted(text)} is not allowed`);
   return new IpValue(address);
 }
 
 function parseNetwork(text: string): CidrValue | CelError {
   const failure = (message: string): CelError => new CelError(`network address parse error during conversion from string: ${message}`);
   const malformed = (message: string): CelError =>
-    failure(`network address parse error during conversion from string: netip.ParsePrefix(${quoteGo(text)}): ${message}`);
+    failure(`network address parse error during conversion from string: netip.ParsePrefix(${quoted(text)}): ${message}`);
   const slash = text.lastIndexOf("/");
   if (slash < 0) return malformed("no '/'");
   const address = parseIp(text.slice(0, slash));
   const bits = text.slice(slash + 1);
   if (address === undefined) return malformed(addressProblem(text.slice(0, slash)));
-  if (!/^(?:0|[1-9]\d*)$/.test(bits)) return malformed(`bad bits after slash: ${quoteGo(bits)}`);
+  if (!/^(?:0|[1-9]\d*)$/.test(bits)) return malformed(`bad bits after slash: ${quoted(bits)}`);
   const cidr = parseCidr(text);
   if (cidr === undefined) return malformed("prefix length out of range");
-  return isMapped(cidr.address) ? failure(`IPv4-mapped IPv6 address ${quoteGo(text)} is not allowed`) : new CidrValue(cidr);
+  return isMapped(cidr.address) ? failure(`IPv4-mapped IPv6 address ${quoted(text)} is not allowed`) : new CidrValue(cidr);
 }
 
 function ip(value: CelValue | undefined): IpAddress {

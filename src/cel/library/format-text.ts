@@ -21,6 +21,11 @@ const DEFAULT_PRECISION = 6;
 const PRECISION_MAX = 100;
 /** Spaces that a width may add. */
 const WIDTH_MAX = 1_000;
+/** Steps of formatting one byte, clause, element of a list and entry of a map, which is sorted. */
+const HEX_STEPS = 10;
+const CLAUSE_STEPS = 50;
+const ELEMENT_STEPS = 100;
+const ENTRY_STEPS = 500;
 const CLAUSES = new Set<string>(["s", "d", "f", "e", "b", "x", "X", "o"]);
 
 /** Calls `clause` for each clause of a format, with the number of its argument; returns the text. Throws FormatError. */
@@ -32,6 +37,7 @@ export function interpolate(
   let built = "";
   let index = 0;
   for (let at = 0; at < format.length;) {
+    spend(CLAUSE_STEPS);
     const percent = format.indexOf("%", at);
     if (percent < 0) return built + format.slice(at);
     built += format.slice(at, percent);
@@ -140,11 +146,16 @@ function formatValue(kind: ClauseKind, precision: number | undefined, value: Cel
   throw wrongArgument(kind, typeNameOf(value));
 }
 
+const HEX = Array.from({ length: 256 }, (_, byte) => byte.toString(16).padStart(2, "0"));
+
 function formatHex(value: CelValue, integer: bigint | undefined): string | undefined {
   if (integer !== undefined) return integer.toString(16);
-  if (typeof value === "string") spend(value.length);
   const bytes = typeof value === "string" ? new TextEncoder().encode(value) : value;
-  return bytes instanceof Uint8Array ? Array.from(bytes, (byte) => byte.toString(16).padStart(2, "0")).join("") : undefined;
+  if (!(bytes instanceof Uint8Array)) return undefined;
+  spend(bytes.length * HEX_STEPS);
+  let text = "";
+  for (const byte of bytes) text += HEX[byte] ?? "";
+  return text;
 }
 
 /** Doubles, and the texts of those that JSON cannot have. */
@@ -255,12 +266,12 @@ function formatElement(value: CelResult | undefined): string {
 }
 
 function formatList(list: ListValue): string {
-  spend(list.size);
+  spend(list.size * ELEMENT_STEPS);
   return `[${Array.from({ length: list.size }, (_, index) => formatElement(list.at(index))).join(", ")}]`;
 }
 
 function formatMap(map: MapValue): string {
-  spend(map.size);
+  spend(map.size * ENTRY_STEPS);
   const entries = map.keys().map((key) => [formatElement(key), formatElement(map.find(key))] as const);
   return `{${entries
     .toSorted(([a], [b]) => compareText(a, b))

@@ -30,8 +30,10 @@ const BASE64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=|[A
 const UUID = /^[0-9a-f]{8}-?(?:[0-9a-f]{4}-?){3}[0-9a-f]{12}$/i;
 
 function isDateTime(text: string): boolean {
-  const [date = "", time, ...rest] = text.toLowerCase().split("t");
-  if (text.length < 4 || time === undefined || rest.length > 0 || parseDate(date) === undefined) return false;
+  const lower = text.toLowerCase();
+  const separator = lower.indexOf("t");
+  const [date, time] = [lower.slice(0, Math.max(0, separator)), lower.slice(separator + 1)];
+  if (text.length < 4 || separator < 0 || time.includes("t") || parseDate(date) === undefined) return false;
   const match = /^(\d{2}):(\d{2}):(\d{2})(?:.\d+)?(?:z|[+-]\d{2}:\d{2})$/.exec(time);
   return match !== null && Number(match[1]) <= 23 && Number(match[2]) <= 59 && Number(match[3]) <= 59;
 }
@@ -73,8 +75,11 @@ const FORMATS: Readonly<Record<string, FormatValue>> = {
   datetime: new FormatValue("datetime", DATE_TIME_SIZE, test(isDateTime, "invalid datetime")),
 };
 
+/** Steps of matching a character of a text with a format's pattern. */
+const VALIDATE_STEPS = 6;
+
 function validate(format: FormatValue, text: string): CelResult {
-  spend(text.length);
+  spend(text.length * VALIDATE_STEPS);
   const problems = format.validate(text);
   return problems.length === 0 ? NONE : new Optional(new ArrayList(problems));
 }

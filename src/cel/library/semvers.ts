@@ -1,7 +1,7 @@
 /** Semantic versions, with upstream's error messages. */
-import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { UINT_MAX } from "../syntax/literals.ts";
-import { textOf } from "../values/text.ts";
+import { spend } from "../values/meter.ts";
+import { quoted, textOf } from "../values/text.ts";
 import { CelError, OpaqueValue, type CelResult, type CelValue } from "../values/value.ts";
 import { BOOL, INT, objectOf, STRING, type CelType } from "../types/type.ts";
 import { member, overload, type Library, type LibraryFunction } from "./library.ts";
@@ -42,26 +42,40 @@ class SemverError extends Error {
 }
 
 function readNumber(text: string, name: string): bigint {
-  if (!/^\d+$/.test(text)) throw new SemverError(`Invalid character(s) found in ${name.toLowerCase()} number ${quoteGo(text)}`);
-  if (text.length > 1 && text.startsWith("0")) throw new SemverError(`${name} number must not contain leading zeroes ${quoteGo(text)}`);
-  const value = BigInt(text);
-  if (value > UINT_MAX) throw new SemverError(`strconv.ParseUint: parsing ${quoteGo(text)}: value out of range`);
+  if (!/^\d+$/.test(text)) throw new SemverError(`Invalid character(s) found in ${name.toLowerCase()} number ${quoted(text)}`);
+  if (text.length > 1 && text.startsWith("0")) throw new SemverError(`${name} number must not contain leading zeroes ${quoted(text)}`);
+  return readUint(text);
+}
+
+/** Digits of the largest uint64; converting a text of millions of them would take seconds. */
+const UINT_DIGITS_MAX = 20;
+
+function readUint(digits: string): bigint {
+  const value = digits.length > UINT_DIGITS_MAX ? undefined : BigInt(digits);
+  if (value === undefined || value > UINT_MAX) throw new SemverError(`strconv.ParseUint: parsing ${quoted(digits)}: value out of range`);
   return value;
 }
 
+/** Steps of splitting a text, per character. */
+const CHARACTER_STEPS = 3;
+/** Steps of reading one of the identifiers that dots separate, and of comparing two. */
+const IDENTIFIER_STEPS = 100;
+
 function readPrerelease(text: string): bigint | string {
+  spend(IDENTIFIER_STEPS);
   if (text === "") throw new SemverError("Prerelease is empty");
   if (/^\d+$/.test(text)) {
     if (text.length > 1 && text.startsWith("0"))
-      throw new SemverError(`Numeric PreRelease version must not contain leading zeroes ${quoteGo(text)}`);
-    return BigInt(text);
+      throw new SemverError(`Numeric PreRelease version must not contain leading zeroes ${quoted(text)}`);
+    return readUint(text);
   }
-  if (!/^[0-9A-Za-z-]+$/.test(text)) throw new SemverError(`Invalid character(s) found in prerelease ${quoteGo(text)}`);
+  if (!/^[0-9A-Za-z-]+$/.test(text)) throw new SemverError(`Invalid character(s) found in prerelease ${quoted(text)}`);
   return text;
 }
 
 /** major.minor.patch-prerelease+build. Throws SemverError. */
 function parseVersion(text: string): Version {
+  spend(text.length * CHARACTER_STEPS);
   if (text === "") throw new SemverError("Version string empty");
   const [major = "", minor, ...rest] = text.split(".");
   if (minor === undefined || rest.length === 0) throw new SemverError("No Major.Minor.Patch elements found");
@@ -83,8 +97,9 @@ function parseVersion(text: string): Version {
   const patchNumber = readNumber(patch, "Patch");
   const identifiers = prerelease.map(readPrerelease);
   for (const part of build) {
+    spend(IDENTIFIER_STEPS);
     if (part === "") throw new SemverError("Build meta data is empty");
-    if (!/^[0-9A-Za-z-]+$/.test(part)) throw new SemverError(`Invalid character(s) found in build meta data ${quoteGo(part)}`);
+    if (!/^[0-9A-Za-z-]+$/.test(part)) throw new SemverError(`Invalid character(s) found in build meta data ${quoted(part)}`);
   }
   return { numbers: [majorNumber, minorNumber, patchNumber], prerelease: identifiers, text };
 }
@@ -121,6 +136,7 @@ function compareVersions(a: Version, b: Version): number {
   }
   if (a.prerelease.length === 0 || b.prerelease.length === 0) return Math.sign(b.prerelease.length - a.prerelease.length);
   for (const [index, identifier] of a.prerelease.entries()) {
+    spend(IDENTIFIER_STEPS);
     const other = b.prerelease[index];
     if (other === undefined) return 1;
     const order = compareIdentifiers(identifier, other);

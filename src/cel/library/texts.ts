@@ -15,9 +15,28 @@ function outOfRange(index: bigint): CelError {
   return new CelError(`index out of range: ${index}`);
 }
 
-function characters(value: CelValue | undefined): string[] {
-  spend(textOf(value).length);
-  return Array.from(textOf(value));
+/** Steps of each unit of a text with surrogates, and of each piece of a text that is split. */
+const SURROGATE_STEPS = 16;
+const PIECE_STEPS = 20;
+
+/** A text by its characters: the text itself if each is one unit, which is much faster for long ones. */
+function characters(value: CelValue | undefined): string | readonly string[] {
+  const text = textOf(value);
+  spend(text.length);
+  if (!/[\ud800-\udfff]/.test(text)) return text;
+  spend(text.length * SURROGATE_STEPS);
+  return Array.from(text);
+}
+
+function between(all: string | readonly string[], start: number, end?: number): string {
+  return typeof all === "string" ? all.slice(start, end) : all.slice(start, end).join("");
+}
+
+/** Characters as a list. */
+function singles(value: CelValue | undefined): readonly string[] {
+  const all = characters(value);
+  spend(all.length * PIECE_STEPS);
+  return Array.from(all);
 }
 
 /** An element of a text as an index; the range of int64 is larger than any. */
@@ -45,7 +64,7 @@ const indexOf: Implementation = ([value, part, offset = 0n]) => {
   if (at < 0) return outOfRange(offset as bigint);
   if (at >= all.length) return -1n;
   spendSearch(textOf(value), textOf(part));
-  const skipped = all.slice(0, at).join("").length;
+  const skipped = between(all, 0, at).length;
   const found = textOf(value).indexOf(textOf(part), skipped);
   return found < 0 ? -1n : BigInt(codePoints(textOf(value).slice(0, found)));
 };
@@ -58,16 +77,16 @@ const lastIndexOf: Implementation = ([value, part, offset]) => {
   if (at < 0) return outOfRange(BigInt(at));
   if (at >= all.length) return -1n;
   spendSearch(textOf(value), textOf(part));
-  const found = textOf(value).lastIndexOf(textOf(part), all.slice(0, at).join("").length);
+  const found = textOf(value).lastIndexOf(textOf(part), between(all, 0, at).length);
   return found < 0 ? -1n : BigInt(codePoints(textOf(value).slice(0, found)));
 };
 
 const replace: Implementation = ([value, old, replacement, limit = -1n]) => {
   const max = position(limit);
   spendSearch(textOf(value), textOf(old));
-  const pieces = old === "" ? ["", ...characters(value), ""] : textOf(value).split(textOf(old));
+  const pieces = old === "" ? ["", ...singles(value), ""] : textOf(value).split(textOf(old));
   const count = max < 0 ? pieces.length - 1 : Math.min(max, pieces.length - 1);
-  spend(textOf(value).length + count * textOf(replacement).length);
+  spend(textOf(value).length + pieces.length * PIECE_STEPS + count * textOf(replacement).length);
   const head = pieces.slice(0, count + 1).join(textOf(replacement));
   const tail = pieces.slice(count + 1);
   return tail.length === 0 ? head : `${head}${tail.map((piece) => textOf(old) + piece).join("")}`;
@@ -77,8 +96,8 @@ const split: Implementation = ([value, separator, limit = -1n]) => {
   const max = position(limit);
   if (max === 0) return new ArrayList([]);
   spendSearch(textOf(value), textOf(separator));
-  const pieces = separator === "" ? characters(value) : textOf(value).split(textOf(separator));
-  spend(textOf(value).length);
+  const pieces = separator === "" ? singles(value) : textOf(value).split(textOf(separator));
+  spend(textOf(value).length + pieces.length * PIECE_STEPS);
   if (max < 0 || pieces.length <= max) return new ArrayList(pieces);
   return new ArrayList([...pieces.slice(0, max - 1), pieces.slice(max - 1).join(textOf(separator))]);
 };
@@ -91,19 +110,21 @@ const substring: Implementation = ([value, start, end]) => {
   for (const bound of [start, end]) {
     if (bound !== undefined && (position(bound) < 0 || position(bound) > all.length)) return outOfRange(bound as bigint);
   }
-  return all.slice(position(start), end === undefined ? undefined : position(end)).join("");
+  return between(all, position(start), end === undefined ? undefined : position(end));
 };
 
 /** Go's white space: JavaScript's trim() also removes the byte-order mark. */
 const SPACE = "[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 const LEADING = new RegExp(`^${SPACE}+`, "u");
+const IS_SPACE = new RegExp(`^${SPACE}$`, "u");
+/** Steps of trimming a character, which may be white space. */
+const TRIM_STEPS = 6;
 
 function trim(value: string): string {
-  spend(value.length);
+  spend(value.length * TRIM_STEPS);
   const start = LEADING.exec(value)?.[0].length ?? 0;
   let end = value.length;
-  const isSpace = new RegExp(`^${SPACE}$`, "u");
-  while (end > start && isSpace.test(value[end - 1] ?? "")) end--;
+  while (end > start && IS_SPACE.test(value[end - 1] ?? "")) end--;
   return value.slice(start, end);
 }
 

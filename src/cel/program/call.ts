@@ -31,8 +31,9 @@ export function evaluateCall(plan: CallPlan): Evaluate {
   return second === undefined ? oneArgument(call, first, cost) : twoArguments(call, first, second, cost);
 }
 
-/** Most calls cost 1, whatever the arguments. */
+/** Most calls cost 1, whatever the arguments: the texts that they scan count as steps, or a loop over such calls could take minutes. */
 function charge(frame: Frame, cost: CallCost, values: readonly CelResult[], result: CelResult): void {
+  for (const value of values) if (typeof value === "string") spend(value.length);
   frame.charge(cost === UNIT_COST ? 1 : cost(values, result));
 }
 
@@ -113,7 +114,7 @@ export function isOfType(value: CelValue, type: CelType): boolean {
   }
   if (type.kind === "map") {
     if (!(value instanceof MapValue)) return false;
-    const [key] = value.keys();
+    const key = value.anyKey();
     return key === undefined || (isResultOfType(key, type.parameters[0]) && isResultOfType(value.find(key), type.parameters[1]));
   }
   return (type.nullable === true && value === null) || typeNameOf(value) === type.name;

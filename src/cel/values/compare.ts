@@ -144,6 +144,7 @@ export function compare(a: CelValue, b: CelValue): number | CelError {
 export function listContains(list: ListValue, value: CelValue): CelResult {
   let problem: CelError | undefined;
   for (let index = 0; index < list.size; index++) {
+    spend(ELEMENT_STEPS);
     const element = list.at(index);
     const same = element instanceof CelError ? element : equal(element, value);
     if (same === true) return true;

@@ -133,6 +133,11 @@ export class EntryMap extends MapValue {
   keys(): readonly CelValue[] {
     return Array.from(this.#entries.values(), ({ key }) => key);
   }
+
+  override anyKey(): CelValue | undefined {
+    for (const { key } of this.#entries.values()) return key;
+    return undefined;
+  }
 }
 
 /** The accumulator of a loop that builds a map. */
@@ -150,6 +155,11 @@ export class GrowingMap extends MapValue {
 
   keys(): readonly CelValue[] {
     return Array.from(this.#entries.values(), ({ key }) => key);
+  }
+
+  override anyKey(): CelValue | undefined {
+    for (const { key } of this.#entries.values()) return key;
+    return undefined;
   }
 
   /** An error if the key exists. */

@@ -1,8 +1,11 @@
 /** Equality of JSON. */
 import { spend } from "./meter.ts";
 
+/** Steps of comparing two members. */
+const MEMBER_STEPS = 40;
+
 export function isDeepEqual(a: unknown, b: unknown): boolean {
-  spend(1);
+  spend(MEMBER_STEPS);
   if (a === b) return true;
   if (typeof a !== "object" || typeof b !== "object" || a === null || b === null) return false;
   if (Array.isArray(a) !== Array.isArray(b)) return false;

@@ -5,6 +5,7 @@
 import { INT_MAX, INT_MIN } from "../syntax/literals.ts";
 import { describe } from "./describe.ts";
 import { ConcatList } from "./containers.ts";
+import { spend } from "./meter.ts";
 import { ListValue, MapValue, Uint, type CelResult, type CelValue, Duration, OpaqueValue, Timestamp, CelError, Optional } from "./value.ts";
 import { formatDurationText, formatTimestamp } from "./time.ts";
 
@@ -55,6 +56,9 @@ class JsonList extends ListValue {
   }
 }
 
+/** Steps of listing a key. */
+const KEY_STEPS = 40;
+
 class JsonMap extends MapValue {
   readonly #json: Readonly<Record<string, unknown>>;
   #keys: readonly string[] | undefined;
@@ -75,7 +79,10 @@ class JsonMap extends MapValue {
   }
 
   keys(): readonly string[] {
-    return (this.#keys ??= Object.keys(this.#json).filter((key) => this.#json[key] !== undefined));
+    if (this.#keys !== undefined) return this.#keys;
+    const keys = Object.keys(this.#json);
+    spend(keys.length * KEY_STEPS);
+    return (this.#keys = keys.filter((key) => this.#json[key] !== undefined));
   }
 }
 

@@ -7,6 +7,7 @@ import { escapeName, unescapeName } from "../schema/escaping.ts";
 import { withTypeAndObjectMeta } from "../schema/declare.ts";
 import { NO_SUCH_OVERLOAD, equal } from "./compare.ts";
 import { dynValue, toJson } from "./json.ts";
+import { spend } from "./meter.ts";
 import { readText } from "./schema-text.ts";
 import { CelError, ListValue, MapValue, OpaqueValue, type CelResult, type CelValue } from "./value.ts";
 import { DYN, type CelType } from "../types/type.ts";
@@ -72,6 +73,16 @@ function objectValue(json: Readonly<Record<string, unknown>>, schema: CelSchema)
   return new SchemaMap(json, typeof additionalProperties === "object" ? additionalProperties : undefined);
 }
 
+/** Steps of listing a key. */
+const KEY_STEPS = 20;
+
+/** Charged: every access to a field creates another map, so that keys cannot be kept. */
+function keysOf(json: Readonly<Record<string, unknown>>): readonly string[] {
+  const keys = Object.keys(json);
+  spend(keys.length * KEY_STEPS);
+  return keys;
+}
+
 /** A map whose values have one schema. */
 class SchemaMap extends MapValue {
   readonly #json: Readonly<Record<string, unknown>>;
@@ -84,7 +95,7 @@ class SchemaMap extends MapValue {
   }
 
   get size(): number {
-    return Object.keys(this.#json).length;
+    return keysOf(this.#json).length;
   }
 
   find(key: CelValue): CelResult | undefined {
@@ -94,7 +105,7 @@ class SchemaMap extends MapValue {
   }
 
   keys(): readonly CelValue[] {
-    return this.#values === undefined ? [] : Object.keys(this.#json);
+    return this.#values === undefined ? [] : keysOf(this.#json);
   }
 
   override mismatch(): CelError {
@@ -114,7 +125,7 @@ class SchemaObject extends MapValue {
   }
 
   get size(): number {
-    return Object.keys(this.#json).length;
+    return keysOf(this.#json).length;
   }
 
   find(key: CelValue): CelResult | undefined {
@@ -127,7 +138,7 @@ class SchemaObject extends MapValue {
   }
 
   keys(): readonly CelValue[] {
-    return Object.keys(this.#json)
+    return keysOf(this.#json)
       .filter((name) => Object.hasOwn(this.#properties, name))
       .map((name) => escapeName(name) ?? name);
   }
@@ -169,6 +180,10 @@ function mapKey(names: readonly string[]): KeyOf {
   };
 }
 
+/** Steps of copying an element, and of finding its key. */
+const ELEMENT_STEPS = 10;
+const KEYED_STEPS = 100;
+
 /** A list by schema. With a key, order does not matter and joining replaces elements of the same key. */
 class SchemaList extends ListValue {
   readonly #json: readonly unknown[];
@@ -191,6 +206,7 @@ class SchemaList extends ListValue {
   }
 
   concat(other: ListValue): ListValue {
+    this.#spend(other);
     const added = Array.from({ length: other.size }, (_, index) => other.at(index)).map((element) =>
       element instanceof CelError ? null : toJson(element),
     );
@@ -208,9 +224,15 @@ class SchemaList extends ListValue {
     return [...merged.values()];
   }
 
+  /** Both lists are visited as a whole, which upstream's costs do not count. */
+  #spend(other: ListValue): void {
+    spend((this.size + other.size) * (this.#keyOf === undefined ? ELEMENT_STEPS : KEYED_STEPS));
+  }
+
   override equalTo(other: ListValue): boolean | CelError | undefined {
     const keyOf = this.#keyOf;
     if (keyOf === undefined) return undefined;
+    this.#spend(other);
     const own = new Map(this.#json.map((json) => [keyOf(json), json]));
     for (let index = 0; index < other.size; index++) {
       const element = other.at(index);

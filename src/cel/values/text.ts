@@ -1,10 +1,21 @@
 /** Texts of strings and numbers as Go has them: code points instead of UTF-16 units, and the shortest form of a double. */
+import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { codePoints } from "../syntax/source.ts";
 import { spend } from "./meter.ts";
 
 /** An argument that is a string, as the overload demands. */
 export function textOf(value: unknown): string {
   return typeof value === "string" ? value : "";
+}
+
+/** Steps of quoting a character, if the text has others than printable ASCII. */
+const QUOTE_STEPS = 40;
+const PRINTABLE_ASCII = /^[ -~]*$/;
+
+/** Go's `%q`. Charged, since error messages quote texts of any length. */
+export function quoted(text: string): string {
+  spend(PRINTABLE_ASCII.test(text) ? text.length : text.length * QUOTE_STEPS);
+  return quoteGo(text);
 }
 
 /** Characters of a string. Charged, since it is scanned. */

@@ -116,6 +116,7 @@ export function timeField(timestamp: Timestamp, field: TimeField, zone: string):
   const offset = zoneOffsetSeconds(zone, seconds);
   if (offset instanceof CelError) return offset;
   const local = new Date(Number(seconds + offset) * 1000);
+  if (Number.isNaN(local.getTime())) return TIMESTAMP_OVERFLOW;
   return BigInt(readField(local, field, timestamp.nanoseconds - seconds * SECOND));
 }
 
@@ -155,8 +156,10 @@ function zoneOffsetSeconds(zone: string, seconds: bigint): bigint | CelError {
   const minutes = zone.slice(colon + 1);
   const malformed = [hours, minutes].find((part) => !/^[+-]?\d+$/.test(part));
   if (malformed !== undefined) return new CelError(`strconv.Atoi: parsing ${JSON.stringify(malformed)}: invalid syntax`);
+  const excessive = [hours, minutes].find((part) => !Number.isSafeInteger(Number(part)));
+  if (excessive !== undefined) return new CelError(`strconv.Atoi: parsing ${JSON.stringify(excessive)}: value out of range`);
   const sign = zone.startsWith("-") ? -1 : 1;
-  return BigInt(Number(hours) * 60 + sign * Number(minutes)) * 60n;
+  return (BigInt(Number(hours)) * 60n + BigInt(sign * Number(minutes))) * 60n;
 }
 
 function namedOffsetSeconds(zone: string, seconds: bigint): bigint | CelError {

@@ -97,6 +97,10 @@ export abstract class MapValue {
   /** The value of a key; undefined: the map has no such key. */
   abstract find(key: CelValue): CelResult | undefined;
   abstract keys(): readonly CelValue[];
+  /** The first key. Called for every call with the map: maps that would have to list all keys for it override this. */
+  anyKey(): CelValue | undefined {
+    return this.keys()[0];
+  }
   /** Value of `in`. Maps with a default value, which every key has, override this. */
   contains(key: CelValue): boolean | CelError {
     const found = this.find(key);
