@@ -150,3 +150,35 @@ for (const subresource of ["exec", "attach", "portforward", "proxy"]) {
     match(hooks.reviews[0]?.["object"].kind, /^Pod\w+Options$/);
   });
 }
+
+test("dry runs of a custom resource default and validate it, and store nothing", async () => {
+  await using started = await startServer();
+  const schema = {
+    type: "object",
+    properties: { spec: { type: "object", properties: { size: { type: "integer", default: 3, maximum: 9 } } } },
+  };
+  await createDefinition(started, { schema });
+  await started.call("POST", CRON_TABS, cronTab("kept", { size: 1 }));
+  const stored = (await started.call("GET", `${CRON_TABS}/kept`)).body;
+  const dry = "dryRun=All";
+
+  const created = await started.call("POST", `${CRON_TABS}?${dry}`, cronTab("new", {}));
+  const rejected = await started.call("POST", `${CRON_TABS}?${dry}`, cronTab("new", { size: 10 }));
+  const updated = await started.call("PUT", `${CRON_TABS}/kept?${dry}`, { ...stored, spec: { size: 2 } });
+  const applied = await started.call("PATCH", `${CRON_TABS}/applied?${dry}&fieldManager=test`, JSON.stringify(cronTab("applied", {})), {
+    "content-type": "application/apply-patch+yaml",
+  });
+  const deleted = await started.call("DELETE", `${CRON_TABS}/kept?${dry}`);
+
+  deepEqual(
+    [created, rejected, updated, applied, deleted].map(({ code, body }) => [code, body.spec?.size]),
+    [
+      [201, 3],
+      [422, undefined],
+      [200, 2],
+      [201, 3],
+      [200, undefined],
+    ],
+  );
+  deepEqual((await started.call("GET", CRON_TABS)).body.items, [stored]);
+});
