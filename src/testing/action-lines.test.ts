@@ -10,6 +10,7 @@ import { withinRules } from "./within-rules.ts";
 
 const KEY = { namespace: "default", name: "a" };
 const MAP = { apiVersion: "v1", kind: "ConfigMap", metadata: KEY } as const;
+const NODE = { apiVersion: "v1", kind: "Node", metadata: { name: "n" } } as const;
 const POD = { apiVersion: "v1", kind: "Pod", metadata: KEY, spec: { containers: [{ name: "c", image: "i" }] } } as const;
 
 test("linesOf writes one line per write in request order, with the reason of rejected ones, and none for reads", async () => {
@@ -23,12 +24,13 @@ test("linesOf writes one line per write in request order, with the reason of rej
   await client.update(configMaps, map);
   await client.patch(configMaps, KEY, { type: "merge", value: { data: { a: "b" } } });
   await client.apply(configMaps, MAP, { fieldManager: "me" });
-  await client.create(nodes, { apiVersion: "v1", kind: "Node", metadata: { name: "n" } });
+  await client.create(nodes, NODE);
   const pod = await client.create(pods, POD);
   await client.updateStatus(pods, { ...pod, status: { phase: "Running" } });
   await client.patch(pods, KEY, { type: "merge", value: { status: { message: "m" } } }, { subresource: "status" });
   await client.post(pods, KEY, "eviction", { apiVersion: "policy/v1", kind: "Eviction", metadata: { name: "a" } });
-  await Promise.allSettled([client.create(configMaps, MAP), client.delete(configMaps, KEY), client.delete(nodes, { name: "none" })]);
+  // Independent of each other, since concurrent requests are executed in any order.
+  await Promise.allSettled([client.create(nodes, NODE), client.delete(configMaps, KEY), client.delete(nodes, { name: "none" })]);
   await client.deleteCollection(configMaps, { namespace: "default" });
 
   deepEqual(lines, [
@@ -42,7 +44,7 @@ test("linesOf writes one line per write in request order, with the reason of rej
     'status pods default/a {"phase":"Running"}',
     'patch pods/status default/a {"status":{"message":"m"}}',
     "create pods/eviction default/a",
-    "create configmaps default/a -> AlreadyExists",
+    "create nodes n -> AlreadyExists",
     "delete configmaps default/a",
     "delete nodes none -> NotFound",
     "deletecollection configmaps default",
