@@ -185,7 +185,8 @@ describe("several nodes on one machine", { ...needs(...REAL_CLUSTER_NEEDS) }, ()
     await cluster.up("--node-monitor-grace-period", GRACE_PERIOD);
     for (const name of names) await kubectl(`wait --for=condition=Ready node/${name} --timeout=100s`);
     await kubectl("wait --for=condition=Ready pod/survivor --timeout=100s");
-    equal(await container(), before);
+    const found = await container();
+    if (found !== before) equal(found, before, `${found} instead of ${before}:\n${await kubectl("describe pod survivor")}`);
     await becomes(async () => (await kubectl.run("exec survivor -- hostname")).stdout.trim(), "survivor");
     await kubectl("rollout status deployment/web --timeout=100s");
   });
