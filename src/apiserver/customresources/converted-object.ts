@@ -2,7 +2,7 @@
  * Checks an object that a conversion webhook returned: it must have the requested type and the identity of the original. Of its metadata
  * only labels and annotations are taken over, if they are valid. Messages are upstream's.
  */
-import { goTypeOf } from "../../api/apiextensions.k8s.io/v1/custom-resource/go-value.ts";
+import { goTypeOf } from "../../api/machinery/go-type.ts";
 import { describeFieldError, type FieldError } from "../../api/machinery/field-error.ts";
 import { validateAnnotations, validateLabels } from "../../api/machinery/metadata-validation.ts";
 import { isObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "../../api/machinery/object.ts";

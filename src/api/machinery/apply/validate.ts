@@ -2,6 +2,7 @@
  * Validates an applied object with the messages of upstream's typed values: unknown fields, values of another kind, list items without a
  * key or with a duplicate one. Values inside of atomic ones are validated too.
  */
+import { goTypeOf } from "../go-type.ts";
 import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, ScalarSchema, Schema } from "../schema.ts";
 import { describeElement, type PathElement } from "./field-path.ts";
@@ -82,7 +83,7 @@ function lookAtScalar({ type, format }: ScalarSchema, value: Json, at: string, m
   if (value === null) return;
   const isNumber = typeof value === "number" || typeof value === "bigint";
   if (type === "integer" || type === "number") {
-    if (!isNumber) mistakes.push(mistake(at, `expected numeric (int or float), got ${kindOf(value)}`));
+    if (!isNumber) mistakes.push(mistake(at, `expected numeric (int or float), got ${goTypeOf(value)}`));
   } else if (type === "boolean") {
     if (typeof value !== "boolean") mistakes.push(mistake(at, `expected boolean, got ${shown(value)}`));
   } else if (format === undefined || format === "byte" || format === "duration") {
@@ -116,19 +117,4 @@ function literal(value: Json): string {
     return `map[string]interface {}{${membersOf(value, ([name, member]) => `${JSON.stringify(name)}:${literal(member)}`).join(", ")}}`;
   }
   return value === null ? "interface {}(nil)" : String(value);
-}
-
-/** The name of its Go type. */
-function kindOf(value: Json): string {
-  switch (typeof value) {
-    case "string":
-      return "string";
-    case "boolean":
-      return "bool";
-    case "number":
-    case "bigint":
-      return "int64";
-    default:
-      return isList(value) ? "[]interface {}" : "map[string]interface {}";
-  }
 }

@@ -22,19 +22,3 @@ export function formatGo(value: Json | undefined): string {
   const members = Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));
   return `map[${members.map(([name, member]) => `${name}:${formatGo(member)}`).join(" ")}]`;
 }
-
-/** The Go type of a decoded value (`%T`). */
-export function goTypeOf(value: Json): string {
-  switch (typeof value) {
-    case "string":
-      return "string";
-    case "boolean":
-      return "bool";
-    case "number":
-      return Number.isInteger(value) ? "int64" : "float64";
-    case "bigint":
-      return "int64";
-    default:
-      return value === null ? "<nil>" : Array.isArray(value) ? "[]interface {}" : "map[string]interface {}";
-  }
-}

@@ -5,7 +5,8 @@ import { isObject, type Json, type JsonObject, type KubeObject } from "../../../
 import type { Subresource } from "../../../machinery/resource.ts";
 import { memberAt } from "../../../machinery/selectors/json-path-value.ts";
 import { internalError } from "../../../machinery/status-error.ts";
-import { formatGo, goTypeOf } from "./go-value.ts";
+import { goTypeOf } from "../../../machinery/go-type.ts";
+import { formatGo } from "./go-value.ts";
 
 const INT32_MAX = 2_147_483_647;
 
