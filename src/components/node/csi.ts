@@ -61,7 +61,7 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
   return {
     volumes: { driver: (name) => drivers.driver(name), listenToRepublish: (listener) => republishing.listen(listener) },
     nodeRegistered() {
-      initialized = csiNode.initialize(stop.signal).catch(() => undefined);
+      initialized = csiNode.initialize(stop.signal).catch(() => undefined); // It retries until it is stopped.
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };

@@ -103,22 +103,25 @@ export async function namesIn(path: string): Promise<readonly string[]> {
 
 /**
  * Sets the group of a directory and everything in it. Links are not followed, also if a process that writes to the directory replaces
- * entries by links meanwhile: each is opened relative to its parent, and changed by its descriptor. Failures for single entries are ignored.
- * The directory itself is changed last. Linux only.
+ * entries by links meanwhile: each is opened relative to its parent, and changed by its descriptor. Failures for single entries are ignored,
+ * and so is what lies deeper than a path can name. The directory itself is changed last. Linux only.
  */
 export async function giveToGroup(
   directory: string,
   groupId: number,
   modeFor: (mode: number, what: { readonly isDirectory: boolean }) => number,
+  levels = LEVELS_MAX,
 ): Promise<void> {
   const place = await open(directory, ONLY_THE_PLACE | constants.O_NOFOLLOW);
   try {
     const found = await place.stat();
     if (found.isSymbolicLink()) return await lchown(directory, -1, groupId).catch(() => undefined);
     const held = `/proc/self/fd/${place.fd}`;
-    if (found.isDirectory()) {
-      // An entry may be removed meanwhile.
-      for await (const entry of await opendir(held)) await giveToGroup(`${held}/${entry.name}`, groupId, modeFor).catch(() => undefined);
+    if (found.isDirectory() && levels > 0) {
+      for await (const { name } of await opendir(held)) {
+        // An entry may be removed meanwhile.
+        await giveToGroup(`${held}/${name}`, groupId, modeFor, levels - 1).catch(() => undefined);
+      }
     }
     await chown(held, -1, groupId).catch(() => undefined);
     await chmod(held, modeFor(found.mode & 0o7777, { isDirectory: found.isDirectory() })).catch(() => undefined);
@@ -126,6 +129,9 @@ export async function giveToGroup(
     await place.close();
   }
 }
+
+/** Levels of a tree that a path of 4,096 bytes can name. Each holds two descriptors, and a container can nest directories without end. */
+const LEVELS_MAX = 2_048;
 
 /** O_PATH: opens nothing, so a FIFO does not block and no device notices. Node does not name it. */
 const ONLY_THE_PLACE = 0o10000000;
