@@ -21,6 +21,7 @@ const API = ["base", "api/machinery", "cel", "api"];
 /** All components of a cluster and their dependencies, imported by the rooms that assemble clusters. */
 const COMPONENTS = [
   ...API,
+  "explain",
   "host/**",
   "csi/**",
   "store/**",
@@ -38,8 +39,8 @@ const COMPONENTS = [
   "dashboard/**",
 ];
 
-/** The contracts of the API server, and that of the store. */
-const APISERVER_CONTRACTS = [...API, "store", "apiserver/framework"];
+/** The contracts of the API server, that of the store, and the explain API. */
+const APISERVER_CONTRACTS = [...API, "explain", "store", "apiserver/framework"];
 
 /** Known to every part of the API server's engine: the contracts, and the helpers that engine and plugins share. */
 const APISERVER_ENGINE = [...APISERVER_CONTRACTS, "apiserver/shared"];
@@ -72,13 +73,15 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // The Container Storage Interface: its messages and the contract of a driver.
   csi: { knows: ["base"] },
   "csi/client": { knows: ["base", "host/**", "csi"] },
+  // Types of the explain API, and pure conclusions from what it returns.
+  explain: { knows: API },
   store: { knows: ["base"] },
   "store/memory": { knows: ["base", "store"] },
   "store/embedded": { knows: ["base", "host/**", "store"], packages: ["lmdb"] },
   "store/etcd": { knows: ["base", "host/**", "store"] },
   client: { knows: API },
   "client/https": { knows: [...API, "host/**", "client"] },
-  "apiserver/framework": { knows: [...API, "store"] },
+  "apiserver/framework": { knows: [...API, "explain", "store"] },
   "apiserver/shared": { knows: APISERVER_CONTRACTS },
   "apiserver/limits": { knows: APISERVER_ENGINE },
   "apiserver/storage": { knows: APISERVER_ENGINE },
@@ -157,8 +160,8 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "csi/sidecars": { knows: [...API, "client", "controllers/runtime", "csi"] },
   localpath: { knows: [...API, "client", "controllers/runtime"] },
   "localpath/disk": { knows: [...API, "host/**", "localpath"] },
-  "dashboard/web": { knows: [...API, "client"] },
-  dashboard: { knows: [...API, "host/**", "client"] },
+  "dashboard/web": { knows: [...API, "explain", "client"] },
+  dashboard: { knows: [...API, "explain", "host/**", "client"] },
   "cli/framework": { knows: [...API, "host/**"] },
   pki: { knows: [...API, "host/**"], node: true },
   processes: { knows: ["base", "host/**"] },
