@@ -2,6 +2,7 @@
  * The API server's core: everything between an HTTP exchange or an in-process call and the store. Pure: the store, the clock, randomness
  * and the log are arguments, so it runs under virtual time and from a seed as well as behind HTTPS (apiserver/http).
  */
+import { EvaluationTurns } from "../cel/program/evaluation-turns.ts";
 import type { Clock } from "../base/clock.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
@@ -244,12 +245,13 @@ function contextOf(
   const config = { ...DEFAULT_API_SERVER_CONFIG, ...options.config };
   const endpoints = new ServedEndpoints({ store, clock, log, freezes: config.freezeObjects }, schemas);
   const objects = new CachedObjects(endpoints);
+  const evaluations = new EvaluationTurns(options.yieldsToEventLoop === true ? (work) => clock.soon(work) : undefined);
   const label: AuthenticationContext["label"] = async ({ group, plural }, { namespace, name }, labels) => {
     const version = endpoints.stored(group, plural)?.served.version ?? "";
     const cause = { key: `${namespace}/${name}`, reason: "TokenUsed" };
     await late.requests?.because(cause).label({ group, version, plural, namespace }, name, labels);
   };
-  const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, clock, log, label });
+  const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, evaluations, clock, log, label });
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
   const causes = new RecordedCauses(clock);
   const webhooks = webhookCalls({ objects, random, clock, transport });
@@ -263,6 +265,7 @@ function contextOf(
     config: config.admission,
     store,
     causes,
+    evaluations,
     clock,
     random,
     log,
@@ -286,6 +289,7 @@ function contextOf(
     webhooks,
     causes,
     config,
+    evaluations,
     clock,
     random,
     log,

@@ -10,13 +10,18 @@ import { createProgram } from "./program/program.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { parse } from "./syntax/parser.ts";
 import { NO_LINE, Source } from "./syntax/source.ts";
-import { metered, OutOfSteps } from "./values/meter.ts";
+import { count, metered, OutOfSteps, SYNCHRONOUS_STEPS_MAX } from "./values/meter.ts";
 import type { CelType } from "./types/type.ts";
+
+/** Steps of compiling an expression, and of each of its characters: about 25 µs and 1 µs. Its length is limited. */
+const COMPILATION_STEPS = 10_000;
+const CHARACTER_STEPS = 400;
 
 export function compile(environment: Environment, text: string): Compilation {
   const source = new Source(text);
+  count(COMPILATION_STEPS + text.length * CHARACTER_STEPS);
   try {
-    return metered(() => compileSource(environment, source));
+    return metered(SYNCHRONOUS_STEPS_MAX, () => compileSource(environment, source));
   } catch (error) {
     if (error instanceof OutOfSteps) return failed(source, [source.issueAt(0, "expression takes too many steps to compile")]);
     throw error;

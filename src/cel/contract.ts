@@ -1,7 +1,7 @@
 /**
  * What the users of this room compile against: validation rules of custom resources, match conditions, admission policies, authentication
- * configuration and device selectors. `compile` (compile.ts) checks an expression once; the program is evaluated for every object,
- * synchronously. Nothing here throws for what users write: problems are data, with upstream's messages.
+ * configuration and device selectors. `compile` (compile.ts) checks an expression once; the program is evaluated for every object.
+ * Nothing here throws for what users write: problems are data, with upstream's messages.
  */
 import type { Declaration } from "./types/declaration.ts";
 import type { CelType } from "./types/type.ts";
@@ -85,7 +85,15 @@ export interface Program {
   readonly estimatedCost: CostEstimate;
   /** Names of variables and functions that the expression refers to, as resolved by the checker: has("oldSelf"). */
   readonly references: ReadonlySet<string>;
+  /** Evaluates synchronously, for callers that cannot yield: an evaluation of more than about 40 ms ends with an error of kind "cost". */
   evaluate(bindings: Bindings, options?: EvaluationOptions): Evaluation;
+  /** Evaluates for one tick of the event loop at most: what takes longer is resumed after a yield. */
+  start(bindings: Bindings, options?: EvaluationOptions): Evaluation | SuspendedEvaluation;
+}
+
+/** An evaluation that is not finished. It is resumed after a yield to the event loop (program/evaluation-turns.ts), for another tick. */
+export interface SuspendedEvaluation {
+  resume(): Evaluation | SuspendedEvaluation;
 }
 
 /** The schema that values are read by: a subset of JSON Schema with Kubernetes' extensions. That of a CRD is one. */

@@ -2,6 +2,7 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { compile } from "./compile.ts";
 import { createEnvironment } from "./environment.ts";
+import { completeNow } from "./program/evaluation-turns.ts";
 import { DYN } from "./types/type.ts";
 import { dynValue } from "./values/json.ts";
 import { schemaValue } from "./values/schema-value.ts";
@@ -65,7 +66,7 @@ describe("evaluations that would take long end by their cost or their steps", ()
       const compilation = compile(environment, expression);
       if (!compilation.ok) throw new Error(compilation.message);
 
-      const evaluation = compilation.program.evaluate(bindings);
+      const evaluation = completeNow(compilation.program.start(bindings));
 
       equal(evaluation.ok ? "ended" : evaluation.error.message, EXCEEDED);
     });
@@ -120,7 +121,7 @@ test("a map with as many entries as its source is built in time that grows with 
   const compilation = compile(environment, "map.transformMap(key, value, value + 1).size()");
   if (!compilation.ok) throw new Error(compilation.message);
 
-  const evaluation = compilation.program.evaluate(bindings);
+  const evaluation = completeNow(compilation.program.start(bindings));
 
   deepEqual(evaluation.ok ? evaluation.value : evaluation.error.message, 100_000n);
 });

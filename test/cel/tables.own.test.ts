@@ -12,8 +12,10 @@ import { compile } from "../../src/cel/compile.ts";
 import type { Bindings, CelSchema } from "../../src/cel/contract.ts";
 import { createEnvironment, type Environment } from "../../src/cel/environment.ts";
 import { AUTHORIZER, authorizerValue } from "../../src/cel/library/authorizer.ts";
+import { completeNow } from "../../src/cel/program/evaluation-turns.ts";
 import { declareSchema } from "../../src/cel/schema/declare.ts";
 import { show } from "../../src/cel/testing/show.ts";
+import { showEvaluation, suspendedEverywhere } from "../../src/cel/testing/suspended.ts";
 import { DYN, typeText } from "../../src/cel/types/type.ts";
 import { dynValue } from "../../src/cel/values/json.ts";
 import { schemaValue } from "../../src/cel/values/schema-value.ts";
@@ -81,7 +83,9 @@ function run(expression: string, { environment, bindings }: ReturnType<typeof pr
   const compilation = compile(environment, expression);
   if (!compilation.ok) return { expr: expression, [compilation.stage === "compile" ? "issues" : "program"]: compilation.message };
   const { outputType, estimatedCost } = compilation.program;
-  const evaluation = compilation.program.evaluate(bindings);
+  const evaluation = completeNow(compilation.program.start(bindings));
+  const { evaluation: sliced } = suspendedEverywhere(compilation.program, bindings);
+  deepEqual(showEvaluation(sliced), showEvaluation(evaluation), `${expression} in slices`);
   return {
     expr: expression,
     type: typeText(outputType),

@@ -2,6 +2,7 @@
  * Runs an object through the kind's own part of a create or an update: decoding, defaults, conversion, write strategy, validation. For the
  * tables of the kinds' tests.
  */
+import { PAUSE } from "../machinery/validation-errors.ts";
 import { decodeBySchema } from "../machinery/codec/decode.ts";
 import { describeFieldError, type FieldError } from "../machinery/field-error.ts";
 import { apiVersionOf, type JsonObject, type KubeObject } from "../machinery/object.ts";
@@ -45,7 +46,7 @@ export function problemsOfChange<T extends KubeObject>(
 
 /** One line per error. `kind` is omitted for checks that are not of one kind. */
 export function problems(errors: Iterable<FieldError>, kind?: string): readonly string[] {
-  const all = [...errors];
+  const all = [...errors].filter((error) => error !== PAUSE);
   (globalThis as Recording).k8tsOnFieldErrors?.(all, kind);
   return all.map(describeFieldError);
 }

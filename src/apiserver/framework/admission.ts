@@ -2,6 +2,7 @@
  * The contract of admission: plugins that may change or reject a write after authorization, before it is validated and stored. One folder
  * or file per plugin, independent of each other; all.ts lists them in order.
  */
+import type { EvaluationTurns } from "../../cel/program/evaluation-turns.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -89,6 +90,8 @@ export interface AdmissionDependencies {
   readonly metrics: AdmissionMetrics;
   /** Where a plugin that commits an object itself records it. */
   readonly causes: Causes;
+  /** Completes expressions that take long, without holding the event loop. */
+  readonly evaluations: EvaluationTurns;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -3,6 +3,7 @@
  * client certificate, the headers of a trusted proxy), and a bearer token, which TokenReviews also check. One file or folder per
  * authenticator in authentication/, independent of each other; authentication/chain.ts calls them in order.
  */
+import type { EvaluationTurns } from "../../cel/program/evaluation-turns.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { ExchangeRequest } from "./exchange.ts";
@@ -49,6 +50,8 @@ export interface AuthenticatedToken {
 export interface AuthenticationContext {
   readonly identity: Identity;
   readonly objects: Objects;
+  /** Completes expressions that take long, without holding the event loop. */
+  readonly evaluations: EvaluationTurns;
   readonly clock: Clock;
   readonly log: Logger;
   /** Sets labels of an object on the server's own behalf. Absent: read-only. */

@@ -1,4 +1,5 @@
 /** What every part of the API server's core may use; created once, in api-server.ts. */
+import type { EvaluationTurns } from "../../cel/program/evaluation-turns.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
@@ -38,6 +39,8 @@ export interface ServerContext {
   /** Where every commit of an object is recorded. */
   readonly causes: Causes;
   readonly config: ApiServerConfig;
+  /** Completes expressions that take long, without holding the event loop. */
+  readonly evaluations: EvaluationTurns;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

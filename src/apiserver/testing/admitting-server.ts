@@ -2,6 +2,7 @@
  * The core of an API server with a test's own admission plugins in place of admission/all.ts. It has the pipeline and everything below it;
  * no bootstrap (no namespace is required), no documents, no HTTP.
  */
+import { EvaluationTurns } from "../../cel/program/evaluation-turns.ts";
 import { all } from "../../api/all.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { schemas } from "../../api/schemas.ts";
@@ -78,6 +79,7 @@ export function admittingContext({ plugins, store: given, config, authorizer, co
     webhooks: webhookCalls({ objects, random, clock, transport: undefined }),
     causes: new RecordedCauses(clock),
     config: { ...DEFAULT_API_SERVER_CONFIG, ...config },
+    evaluations: new EvaluationTurns(),
     clock,
     random,
     log,

@@ -93,7 +93,9 @@ export class Verbs {
   async #answer(endpoint: Endpoint, request: ApiRequest, object: KubeObject): Promise<Outcome> {
     const extension = this.#server.extension(endpoint.name.group, endpoint.name.plural);
     if (extension?.answer === undefined) throw noSuchPath();
-    const admitted = await this.#admit(endpoint, request, object, (changed) => validateCreate(endpoint, changed, request.context));
+    const admitted = await this.#admit(endpoint, request, object, (changed) =>
+      this.#server.evaluations.run(validateCreate(endpoint, changed, request.context)),
+    );
     return extension.answer({ endpoint, request, object: admitted });
   }
 
@@ -168,7 +170,12 @@ export class Verbs {
    * Admission of a body that is not stored itself: the objects that an action writes have an admission of their own, so this charges
    * nothing.
    */
-  async #admit(endpoint: Endpoint, request: ApiRequest, object: KubeObject, check?: (admitted: KubeObject) => void): Promise<KubeObject> {
+  async #admit(
+    endpoint: Endpoint,
+    request: ApiRequest,
+    object: KubeObject,
+    check?: (admitted: KubeObject) => void | Promise<void>,
+  ): Promise<KubeObject> {
     const { namespace, name, subresource, options, context } = request;
     const { admission } = this.#server;
     const asked = {
@@ -183,7 +190,7 @@ export class Verbs {
       context,
     } as const;
     const admitted = await admission.mutate(asked, object);
-    check?.(admitted);
+    await check?.(admitted);
     const charge = await admission.validate({ ...asked, object: admitted });
     await charge.settle(false);
     return admitted;

@@ -72,7 +72,8 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const managed = sent.managed ?? claimFields(server, endpoint, request, claimable(endpoint, clean), sent.sentManagedFields);
   if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, subresource: "", request })) ?? [];
-  validateCreate(endpoint, prepared, request.context, others);
+  const validating = server.evaluations.run(validateCreate(endpoint, prepared, request.context, others));
+  if (validating instanceof Promise) await validating;
   if (isLarge) await yieldLoop(request);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, dryRun })) ?? unallocated(prepared);

@@ -113,7 +113,9 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const managed = claiming instanceof Promise ? await claiming : claiming;
   if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource, request })) ?? [];
-  validateUpdate(endpoint, { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) }, request.context, others);
+  const change = { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) };
+  const validating = server.evaluations.run(validateUpdate(endpoint, change, request.context, others));
+  if (validating instanceof Promise) await validating;
   if (isLarge) await yieldLoop(request);
   const dryRun = isDryRun(request.options);
   const allocation = (await extension?.allocate?.({ object: prepared, previous, dryRun })) ?? unallocated(prepared);

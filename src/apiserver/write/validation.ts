@@ -1,5 +1,5 @@
-/** Validates an object or a change; all causes in one error. */
-import { firstCauses } from "../../api/machinery/validation-errors.ts";
+/** Validates an object or a change; all causes in one error. A step ends where the event loop should be yielded (EvaluationTurns.run). */
+import { firstCausesInSteps } from "../../api/machinery/validation-errors.ts";
 import { validateObjectMeta, validateObjectMetaUpdate, validateStandardFinalizer } from "../../api/machinery/metadata-validation.ts";
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
@@ -16,23 +16,28 @@ type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;
 const WARNINGS_MAX = 1_000;
 
 /** `others`: errors that the object alone does not show. */
-export function validateCreate(endpoint: Endpoint, object: KubeObject, context: RequestContext, others: Iterable<FieldError> = []): void {
+export function* validateCreate(
+  endpoint: Endpoint,
+  object: KubeObject,
+  context: RequestContext,
+  others: Iterable<FieldError> = [],
+): Generator<void, void> {
   const { resource, served } = endpoint;
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
   // A kind that is answered and not stored needs no name; it validates its metadata itself.
   const metadata = resource.stored ? metadataErrors(resource, object) : [];
-  const first = firstCauses(...(resource.checksMetadataLast === true ? [others, rules] : [others, metadata, rules]));
-  const errors = first.length === 0 && resource.checksMetadataLast === true ? firstCauses(metadata) : first;
+  const first = yield* firstCausesInSteps(...(resource.checksMetadataLast === true ? [others, rules] : [others, metadata, rules]));
+  const errors = first.length === 0 && resource.checksMetadataLast === true ? yield* firstCausesInSteps(metadata) : first;
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
   warn(resource.warnings?.(object) ?? [], context);
 }
 
-export function validateUpdate(
+export function* validateUpdate(
   endpoint: Endpoint,
   { next, previous, subresource }: { readonly next: KubeObject; readonly previous: KubeObject; readonly subresource?: ObjectSubresource },
   context: RequestContext,
   others: Iterable<FieldError> = [],
-): void {
+): Generator<void, void> {
   const { resource, served } = endpoint;
   const metadata = next.metadata === previous.metadata ? [] : metadataUpdateErrors(resource, next, previous);
   const ofVersion = served.validate?.(next, previous);
@@ -42,7 +47,7 @@ export function validateUpdate(
       : ofVersion !== undefined
         ? [ofVersion]
         : [resource.validate?.(next, previous, warnOf(context)) ?? [], resource.validateUpdate?.(next, previous) ?? []];
-  const errors = firstCauses(others, metadata, ...rules);
+  const errors = yield* firstCausesInSteps(others, metadata, ...rules);
   if (errors.length > 0) throw invalidOf(endpoint, next, errors);
   warn((subresource ?? resource).warnings?.(next, previous) ?? [], context);
 }

@@ -39,6 +39,9 @@ interface Thread {
   readonly start: number;
 }
 
+/** Steps of starting a search. */
+const SEARCH_STEPS = 20;
+
 class Search {
   readonly #program: Program;
   readonly #text: string;
@@ -52,7 +55,7 @@ class Search {
     this.#program = program;
     this.#text = text;
     this.#meter = meter;
-    meter.spend(program.states.length);
+    meter.spend(SEARCH_STEPS + program.states.length);
     this.#enteredIn = new Uint32Array(program.states.length);
   }
 

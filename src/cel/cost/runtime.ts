@@ -1,5 +1,7 @@
 /** Costs of calls at run time: upstream's figures, of the language and of Kubernetes' libraries. */
 import { describeFormat } from "../library/format-value.ts";
+import { utf8Length } from "../../base/utf8.ts";
+import { spend } from "../values/meter.ts";
 import { characterCount, smallerCharacterCount } from "../values/text.ts";
 import { ListValue, MapValue, OpaqueValue, Optional, type CelResult } from "../values/value.ts";
 import { LIST_CREATE, REGEX_FACTOR, STRING_FACTOR, STRUCT_CREATE } from "./figures.ts";
@@ -156,9 +158,13 @@ export function callCost(name: string, overload: string): CallCost {
   };
 }
 
+/** Steps of visiting a part of a value. */
+const TRAVERSAL_STEPS = 25;
+
 /** The cost of visiting every part of a value once. */
 function traversalCost(value: CelResult | undefined): number {
-  if (typeof value === "string") return Math.floor(new TextEncoder().encode(value).length * STRING_FACTOR);
+  spend(TRAVERSAL_STEPS);
+  if (typeof value === "string") return Math.floor(utf8Length(value) * STRING_FACTOR);
   if (value instanceof Uint8Array) return Math.floor(value.length * STRING_FACTOR);
   if (value instanceof ListValue) {
     let cost = 0;

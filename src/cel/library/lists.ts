@@ -115,8 +115,11 @@ function slice(list: CelValue | undefined, from: bigint, to: bigint): CelResult 
   return new ArrayList(all.slice(Number(from), Number(to)));
 }
 
+/** Steps of adding an element to the flat list. */
+const FLATTEN_STEPS = 60;
+
 function flatten(list: ListValue, depth: number, flat: CelValue[]): CelError | undefined {
-  spend(list.size * ELEMENT_STEPS);
+  spend(list.size * FLATTEN_STEPS);
   for (let index = 0; index < list.size; index++) {
     const element = list.at(index);
     if (element instanceof CelError) return element;

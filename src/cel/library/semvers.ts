@@ -57,7 +57,7 @@ function readUint(digits: string): bigint {
 }
 
 /** Steps of splitting a text, per character. */
-const CHARACTER_STEPS = 3;
+const CHARACTER_STEPS = 8;
 /** Steps of reading one of the identifiers that dots separate, and of comparing two. */
 const IDENTIFIER_STEPS = 100;
 

@@ -2,6 +2,7 @@
 import { ArrayList, elementsOf } from "../values/containers.ts";
 import { describe } from "../values/describe.ts";
 import { codePoints } from "../syntax/source.ts";
+import { encodeUtf8 } from "../../base/utf8.ts";
 import { spend } from "../values/meter.ts";
 import { textOf } from "../values/text.ts";
 import { CelError, type CelResult, type CelValue, type ListValue } from "../values/value.ts";
@@ -117,14 +118,17 @@ const substring: Implementation = ([value, start, end]) => {
 const SPACE = "[\\t\\n\\v\\f\\r \\u0085\\u00a0\\u1680\\u2000-\\u200a\\u2028\\u2029\\u202f\\u205f\\u3000]";
 const LEADING = new RegExp(`^${SPACE}+`, "u");
 const IS_SPACE = new RegExp(`^${SPACE}$`, "u");
-/** Steps of trimming a character, which may be white space. */
-const TRIM_STEPS = 6;
+/** Steps of trimming a character. */
+const TRIM_STEPS = 30;
 
 function trim(value: string): string {
-  spend(value.length * TRIM_STEPS);
   const start = LEADING.exec(value)?.[0].length ?? 0;
+  spend(start);
   let end = value.length;
-  while (end > start && IS_SPACE.test(value[end - 1] ?? "")) end--;
+  while (end > start && IS_SPACE.test(value[end - 1] ?? "")) {
+    end--;
+    spend(TRIM_STEPS);
+  }
   return value.slice(start, end);
 }
 
@@ -148,15 +152,39 @@ const QUOTED: Readonly<Record<string, string>> = {
   '"': '\\"',
 };
 
+/** Steps of replacing a character. */
+const QUOTE_STEPS = 40;
+
 function quote(value: string): string {
   spend(value.length);
   // oxlint-disable-next-line no-control-regex
-  return `"${value.replaceAll(/[\u0007\b\f\n\r\t\v\\"]/g, (character) => QUOTED[character] ?? character)}"`;
+  const special = /[\u0007\b\f\n\r\t\v\\"]/g;
+  // One by one: replaceAll() finds all of them before it replaces the first.
+  let quoted = '"';
+  let from = 0;
+  for (let match = special.exec(value); match !== null; match = special.exec(value)) {
+    spend(QUOTE_STEPS);
+    quoted += value.slice(from, match.index) + (QUOTED[match[0]] ?? match[0]);
+    from = special.lastIndex;
+  }
+  return `${quoted}${value.slice(from)}"`;
 }
 
-function asciiCase(value: string, pattern: RegExp, convert: (letters: string) => string): string {
+/** Steps of a byte of a text that is not ASCII. */
+const CASE_STEPS = 6;
+
+/** Adds `offset` to the ASCII letters from `first` to the 25th after it. */
+function asciiCase(value: string, first: number, offset: number, convert: (text: string) => string): string {
   spend(value.length);
-  return value.replaceAll(pattern, convert);
+  // oxlint-disable-next-line no-control-regex
+  if (/^[\u0000-\u007f]*$/.test(value)) return convert(value);
+  const bytes = encodeUtf8(value);
+  spend(bytes.length * CASE_STEPS);
+  for (let index = 0; index < bytes.length; index++) {
+    const byte = bytes[index] ?? 0;
+    if (byte >= first && byte < first + 26) bytes[index] = byte + offset;
+  }
+  return new TextDecoder("utf-8", { ignoreBOM: true }).decode(bytes);
 }
 
 function predicate(name: string, id: string, test: (value: string, part: string) => boolean): LibraryFunction {
@@ -192,7 +220,7 @@ export const texts: Library = {
     { name: "charAt", overloads: [member("string_char_at_int", [STRING, INT], STRING, charAt)] },
     withOption("indexOf", ["string_index_of_string", "string_index_of_string_int"], [STRING, STRING], INT, INT, indexOf),
     withOption("lastIndexOf", ["string_last_index_of_string", "string_last_index_of_string_int"], [STRING, STRING], INT, INT, lastIndexOf),
-    unary("lowerAscii", "string_lower_ascii", (value) => asciiCase(value, /[A-Z]+/g, (letters) => letters.toLowerCase())),
+    unary("lowerAscii", "string_lower_ascii", (value) => asciiCase(value, 0x41, 0x20, (text) => text.toLowerCase())),
     withOption(
       "replace",
       ["string_replace_string_string", "string_replace_string_string_int"],
@@ -204,7 +232,7 @@ export const texts: Library = {
     withOption("split", ["string_split_string", "string_split_string_int"], [STRING, STRING], INT, TEXTS, split),
     withOption("substring", ["string_substring_int", "string_substring_int_int"], [STRING, INT], INT, STRING, substring),
     unary("trim", "string_trim", trim),
-    unary("upperAscii", "string_upper_ascii", (value) => asciiCase(value, /[a-z]+/g, (letters) => letters.toUpperCase())),
+    unary("upperAscii", "string_upper_ascii", (value) => asciiCase(value, 0x61, -0x20, (text) => text.toUpperCase())),
     {
       name: "format",
       overloads: [member("string_format", [STRING, listOf(DYN)], STRING, ([value, args]) => formatText(textOf(value), args as ListValue))],

@@ -10,6 +10,8 @@ import type { Evaluate, Frame } from "./frame.ts";
 const CONTEXT: CallContext = { spend };
 
 export interface CallPlan {
+  /** Of the node, in journals. */
+  readonly id: number;
   readonly definition: LibraryFunction;
   /** Those that the argument types allow. */
   readonly overloads: readonly string[];
@@ -20,6 +22,35 @@ export interface CallPlan {
 }
 
 export function evaluateCall(plan: CallPlan): Evaluate {
+  return recorded(plan.id, callOf(plan));
+}
+
+/** In an evaluation in slices, the value is kept for the next slice. */
+export function recorded(id: number, evaluate: Evaluate): Evaluate {
+  return (frame) => (frame.journal === undefined ? evaluate(frame) : frame.journal.once(id, evaluate, frame));
+}
+
+function callOf(plan: CallPlan): Evaluate {
+  const steps = CALL_STEPS.get(plan.definition.name);
+  return steps === undefined ? callWithCost(plan) : withSteps(steps, callWithCost(plan));
+}
+
+/** Steps of functions that take long even for short texts; a step is a share of time (values/meter.ts). */
+const CALL_STEPS: ReadonlyMap<string, number> = new Map([
+  ...["quantity", "isQuantity"].map((name) => [name, 1_500] as const),
+  ...["url", "isURL"].map((name) => [name, 2_000] as const),
+  ...["ip", "isIP", "ip.isCanonical", "cidr", "isCIDR", "containsIP", "containsCIDR"].map((name) => [name, 800] as const),
+  ...["semver", "isSemver", "timestamp", "duration", "validate", "format", "sort", "join"].map((name) => [name, 400] as const),
+]);
+
+function withSteps(steps: number, call: Evaluate): Evaluate {
+  return (frame) => {
+    spend(steps);
+    return call(frame);
+  };
+}
+
+function callWithCost(plan: CallPlan): Evaluate {
   const { definition, overloads, args } = plan;
   const cost = callCost(definition.name, overloads.length === 1 ? (overloads[0] ?? "") : "");
   if (definition.nonStrict !== undefined) return nonStrictCall(definition.nonStrict, args, cost);

@@ -1,6 +1,8 @@
 /** The state of one evaluation: what it has cost, the variables, and the values of loop variables by slot. */
 import type { Bindings } from "../contract.ts";
+import { spend } from "../values/meter.ts";
 import { CelError, type CelResult } from "../values/value.ts";
+import type { Journal } from "./journal.ts";
 
 /** Thrown when the cost limit is exceeded; caught by the program. */
 export class CostExceeded extends Error {
@@ -12,6 +14,9 @@ export class Interrupted extends Error {
   override readonly name = "Interrupted";
 }
 
+/** Steps of evaluating a node that has a cost. */
+const NODE_STEPS = 40;
+
 /** Iterations between two checks for an interruption, as upstream. */
 const CHECK_EVERY = 100;
 
@@ -22,10 +27,13 @@ export interface FrameOptions {
   readonly costLimit: number;
   readonly isInterrupted: (() => boolean) | undefined;
   readonly slots: number;
+  /** Of an evaluation in slices. */
+  readonly journal?: Journal;
 }
 
 export class Frame {
   readonly slots: (CelResult | undefined)[];
+  readonly journal: Journal | undefined;
   readonly #bindings: Bindings;
   readonly #costLimit: number;
   readonly #isInterrupted: (() => boolean) | undefined;
@@ -34,7 +42,8 @@ export class Frame {
   #iterations = 0;
   #cost = 0;
 
-  constructor({ bindings, costLimit, isInterrupted, slots }: FrameOptions) {
+  constructor({ bindings, costLimit, isInterrupted, slots, journal }: FrameOptions) {
+    this.journal = journal;
     this.#bindings = bindings;
     this.#costLimit = costLimit;
     this.#isInterrupted = isInterrupted;
@@ -45,7 +54,18 @@ export class Frame {
     return this.#cost;
   }
 
+  /** Before an evaluation is run again from its journal. */
+  restart(): void {
+    this.#cost = 0;
+  }
+
+  /** The cost is at least this: that of work which is recorded. */
+  reach(cost: number): void {
+    if (cost > this.#cost) this.#cost = cost;
+  }
+
   charge(cost: number): void {
+    spend(NODE_STEPS);
     this.#cost += cost;
     if (this.#cost > this.#costLimit) throw new CostExceeded("Cannot continue the evaluation: the cost limit is exceeded");
   }

@@ -23,7 +23,7 @@ import { ArrayList, EntryMap, keyText } from "../values/containers.ts";
 import { describe } from "../values/describe.ts";
 import { CelError, ListValue, Optional, type CelResult, type CelValue } from "../values/value.ts";
 import { addQualifier, evaluateAttribute, resolver, type Attribute } from "./attribute.ts";
-import { evaluateCall } from "./call.ts";
+import { evaluateCall, recorded } from "./call.ts";
 import { callCost } from "../cost/runtime.ts";
 import { Frame, type Evaluate } from "./frame.ts";
 import { evaluateLoop, readAccumulator } from "./loop.ts";
@@ -58,6 +58,8 @@ class Planner {
   /** How loop variables are read, by name; inner loops hide outer ones. */
   #locals: ReadonlyMap<string, Evaluate> = new Map();
   slots = 0;
+  /** Nodes that journals know. */
+  #nodes = 0;
 
   constructor(environment: Environment) {
     this.#environment = environment;
@@ -144,6 +146,7 @@ class Planner {
     }
     const implementation = second?.is === "constant" ? compileConstantPattern(call.name, second.value) : undefined;
     const evaluate = evaluateCall({
+      id: this.#nodes++,
       definition,
       overloads,
       isMember: call.target !== undefined,
@@ -187,7 +190,7 @@ class Planner {
       frame.charge(cost([first, second], result));
       return result;
     };
-    return { is: "other", evaluate };
+    return { is: "other", evaluate: recorded(this.#nodes++, evaluate) };
   }
 
   #index(operand: Expression, index: Expression, isOptional: boolean): Planned {
@@ -281,7 +284,7 @@ class Planner {
     const isBinding = loop.condition.kind === "literal" && loop.condition.value === false;
     const withAccumulator = new Map(outer).set(
       loop.accumulator,
-      readAccumulator(accumulatorSlot, initial, { grows: isEmptyLiteral && !isBinding }),
+      readAccumulator(accumulatorSlot, initial, { id: this.#nodes++, grows: isEmptyLiteral && !isBinding }),
     );
     const withVariables = new Map(withAccumulator).set(loop.variable, readSlot(variableSlot));
     if (loop.variable2 !== undefined && variable2Slot !== undefined) withVariables.set(loop.variable2, readSlot(variable2Slot));
@@ -291,7 +294,8 @@ class Planner {
     this.#locals = withAccumulator;
     const result = this.evaluator(loop.result);
     this.#locals = outer;
-    return { is: "other", evaluate: evaluateLoop({ range, variableSlot, variable2Slot, accumulatorSlot, condition, step, result }) };
+    const id = this.#nodes++;
+    return { is: "other", evaluate: evaluateLoop({ id, range, variableSlot, variable2Slot, accumulatorSlot, condition, step, result }) };
   }
 }
 

@@ -42,7 +42,7 @@ const UNITS: ReadonlyMap<string, bigint> = new Map(
 function readDuration(text: string): CelResult {
   const duration = parseDurationText(text);
   if (duration !== undefined) return duration;
-  const [, number = "", unit = ""] = /^(\d+)\s*([A-Za-zµ]+)$/.exec(text) ?? [];
+  const [, number = "", unit = ""] = /^(\d{1,19})\s*([A-Za-zµ]+)$/.exec(text) ?? [];
   const size = UNITS.get(unit);
   if (size === undefined) return new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
   return new Duration(BigInt(number) * size);
@@ -61,10 +61,16 @@ function readDateTime(text: string): CelResult {
   return timestamp ?? new CelError(`Invalid date-time formatted string ${text}: parsing time ${JSON.stringify(text)}: cannot parse`);
 }
 
+/** Steps of decoding a character. */
+const BASE64_STEPS = 2;
+
 function readBase64(text: string): CelResult {
-  spend(text.length);
+  spend(text.length * BASE64_STEPS);
   try {
-    return Uint8Array.from(atob(text), (character) => character.charCodeAt(0));
+    const decoded = atob(text);
+    const bytes = new Uint8Array(decoded.length);
+    for (let index = 0; index < decoded.length; index++) bytes[index] = decoded.charCodeAt(index);
+    return bytes;
   } catch {
     return new CelError(`Invalid byte formatted string ${text}: illegal base64 data`);
   }

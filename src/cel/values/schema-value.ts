@@ -182,7 +182,7 @@ function mapKey(names: readonly string[]): KeyOf {
 
 /** Steps of copying an element, and of finding its key. */
 const ELEMENT_STEPS = 10;
-const KEYED_STEPS = 100;
+const KEYED_STEPS = 600;
 
 /** A list by schema. With a key, order does not matter and joining replaces elements of the same key. */
 class SchemaList extends ListValue {

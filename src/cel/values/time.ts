@@ -77,8 +77,12 @@ export function formatTimestamp({ nanoseconds }: Timestamp): string {
   return `${whole}${fraction === "" ? "" : `.${fraction}`}Z`;
 }
 
+/** A longer text is malformed: its error would quote it. */
+const DURATION_LENGTH_MAX = 200;
+
 /** Go's spelling ("1h30m"); undefined: malformed. */
 export function parseDurationText(text: string): Duration | undefined {
+  if (text.length > DURATION_LENGTH_MAX) return undefined;
   try {
     return new Duration(parseDuration(text));
   } catch {

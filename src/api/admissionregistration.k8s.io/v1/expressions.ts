@@ -2,6 +2,8 @@
  * Expressions in policies and webhooks: required fields, names, and limits. `checkExpression` compiles them, and reports what does not
  * compile or has the wrong type as upstream does.
  */
+import { beginTick, isTickSpent } from "../../../cel/values/meter.ts";
+import { PAUSE } from "../../machinery/validation-errors.ts";
 import {
   AdmissionExpressions,
   type CompiledExpression,
@@ -22,6 +24,10 @@ export interface ExpressionUse {
 }
 
 export function* checkExpression(expression: string, at: string, { purpose, hasParams, variables }: ExpressionUse): Iterable<FieldError> {
+  if (isTickSpent()) {
+    yield PAUSE;
+    beginTick();
+  }
   yield* compilationErrors(compilerOf({ hasParams, variables }).compile(expression, purpose), expression, at);
 }
 
@@ -83,6 +89,10 @@ export function* validateVariables(
     if (isBlank(expression)) {
       yield required(child(here, "expression"), "expression is not specified");
       continue;
+    }
+    if (isTickSpent()) {
+      yield PAUSE;
+      beginTick();
     }
     yield* compilationErrors(compilerOf({ hasParams, variables }).variable(index), expression, child(here, "expression"));
   }

@@ -25,15 +25,19 @@ export interface MutatedObject {
   readonly target: AdmissionTarget;
 }
 
-/** The changed and defaulted object. Throws MutationError, OutOfBudget or, where the server is to blame, a StatusError. */
-export function applyMutation(mutation: CompiledMutation, evaluation: ExpressionEvaluation, { object, target }: MutatedObject): KubeObject {
+/** The changed and defaulted object. Rejects with MutationError, OutOfBudget or, where the server is to blame, a StatusError. */
+export async function applyMutation(
+  mutation: CompiledMutation,
+  evaluation: ExpressionEvaluation,
+  { object, target }: MutatedObject,
+): Promise<KubeObject> {
   const { kind, schema, endpoint, isWhole } = target;
   if (schema === undefined) {
     const why = `Resource kind ${kindText(kind)} not found. There can be a delay between when CustomResourceDefinitions are created and when they are available.`;
     throw new StatusError("ServiceUnavailable", why);
   }
   if (!mutation.expression.ok) throw new MutationError(mutation.expression.message);
-  const result = evaluation.evaluate(mutation.source, mutation.expression);
+  const result = await evaluation.evaluate(mutation.source, mutation.expression);
   if (!result.ok) throw new MutationError(result.message);
   const changed = mutation.patchType === "JSONPatch" ? jsonPatched(object, result.value) : applied(object, result.value, target, schema);
   if (changed === object) return object;

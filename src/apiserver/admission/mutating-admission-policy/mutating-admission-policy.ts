@@ -75,11 +75,12 @@ async function mutate(
       params,
       namespace,
       authorizer: dependencies.authorizer,
+      evaluations: dependencies.evaluations,
       ...(await objectsFor(current, target)),
     };
-    if (!isWanted(dependencies, invocation, input, denials)) continue;
+    if (!(await isWanted(dependencies, invocation, input, denials))) continue;
     if (isSecondRound && !rounds.isRequired(id)) continue;
-    const changed = mutated(dependencies, invocation, input, denials);
+    const changed = await mutated(dependencies, invocation, input, denials);
     if (changed !== undefined) {
       current = { ...current, object: await objectBack(current, target, changed) };
       rounds.requireAll();
@@ -93,14 +94,14 @@ async function mutate(
 }
 
 /** Evaluates the match conditions. */
-function isWanted(
+async function isWanted(
   { metrics, clock }: AdmissionDependencies,
   { policy, binding }: Invocation,
   input: ExpressionInput,
   denials: Denial[],
-): boolean {
+): Promise<boolean> {
   const owner = { name: policy.name, kind: "policy", type: "validate", operation: input.request.operation } as const;
-  const result = evaluateConditions(policy.compiled.conditions, input, { metrics, clock, owner });
+  const result = await evaluateConditions(policy.compiled.conditions, input, { metrics, clock, owner });
   if ("error" in result) {
     if (policy.spec.failurePolicy !== "Ignore")
       denials.push({ policy: policy.name, binding: binding.name, message: result.error, isInvalid: true });
@@ -111,12 +112,12 @@ function isWanted(
 }
 
 /** The object after all mutations of a policy; undefined: unchanged. A mutation that fails is left out, unless the request is denied for it. */
-function mutated(
+async function mutated(
   { metrics, clock }: AdmissionDependencies,
   { policy, binding }: Invocation,
   input: ExpressionInput,
   denials: Denial[],
-): KubeObject | undefined {
+): Promise<KubeObject | undefined> {
   const { object } = input;
   if (object === undefined) return undefined;
   let current = object;
@@ -135,7 +136,7 @@ function mutated(
         { ...input, object: current },
         { budget: RUNTIME_BUDGET, variables: policy.compiled.variables },
       );
-      current = applyMutation(mutation, evaluation, { object: current, target: input.target });
+      current = await applyMutation(mutation, evaluation, { object: current, target: input.target });
       observed("no_error", "allow");
     } catch (error) {
       if (!(error instanceof MutationError || error instanceof OutOfBudget)) throw error;

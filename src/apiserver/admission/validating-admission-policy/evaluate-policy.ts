@@ -3,7 +3,7 @@ import type { ValidatingAdmissionPolicySpec } from "../../../api/generated/admis
 import { MESSAGE_EXPRESSION_SIZE_MAX, RUNTIME_BUDGET } from "../../../cel/contract.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { AdmissionMetrics } from "../../framework/admission/admission-metrics.ts";
-import { ExpressionEvaluation, OutOfBudget, type ExpressionInput } from "../../shared/admission-policy/expression-input.ts";
+import { ExpressionEvaluation, OutOfBudget, type Evaluated, type ExpressionInput } from "../../shared/admission-policy/expression-input.ts";
 import { evaluateConditions } from "../../shared/admission-policy/match-conditions.ts";
 import type { CompiledPolicy, CompiledValidation } from "./compile-policy.ts";
 
@@ -35,10 +35,11 @@ export interface EvaluationContext {
 
 const NOTHING: PolicyResult = { decisions: [], annotations: [] };
 
-export function evaluatePolicy(policy: EvaluatedPolicy, input: ExpressionInput, context: EvaluationContext): PolicyResult {
+export async function evaluatePolicy(policy: EvaluatedPolicy, input: ExpressionInput, context: EvaluationContext): Promise<PolicyResult> {
   const { compiled, spec, name } = policy;
   const owner = { name, kind: "policy", type: "validate", operation: input.request.operation } as const;
-  const matched = evaluateConditions(compiled.conditions, input, { ...context, owner });
+  const conditions = evaluateConditions(compiled.conditions, input, { ...context, owner });
+  const matched = conditions instanceof Promise ? await conditions : conditions;
   const failed = (message: string): PolicyDecision => failure(spec, message, 0);
   if ("error" in matched) return { decisions: [failed(matched.error)], annotations: [] };
   if (!matched.matches) {
@@ -46,8 +47,8 @@ export function evaluatePolicy(policy: EvaluatedPolicy, input: ExpressionInput, 
     return NOTHING;
   }
   try {
-    const decisions = decide(policy, input, context);
-    const { annotations, errors } = annotate(policy, input);
+    const decisions = await decide(policy, input, context);
+    const { annotations, errors } = await annotate(policy, input);
     return { decisions: [...decisions, ...errors], annotations };
   } catch (error) {
     if (error instanceof OutOfBudget) return { decisions: [failed(error.message)], annotations: [] };
@@ -59,26 +60,43 @@ function failure({ failurePolicy }: ValidatingAdmissionPolicySpec, message: stri
   return { isDenied: failurePolicy !== "Ignore", isError: true, message, reason: "", durationMs };
 }
 
-/** Throws OutOfBudget. */
-function decide({ compiled, spec }: EvaluatedPolicy, input: ExpressionInput, { clock }: EvaluationContext): readonly PolicyDecision[] {
+/** Rejects with OutOfBudget. */
+async function decide(
+  { compiled, spec }: EvaluatedPolicy,
+  input: ExpressionInput,
+  { clock }: EvaluationContext,
+): Promise<readonly PolicyDecision[]> {
   const { variables, validations } = compiled;
   const evaluation = new ExpressionEvaluation(input, { budget: RUNTIME_BUDGET, variables });
-  const results = validations.map(({ validation, expression }) => {
+  const results: { readonly validated: CompiledValidation; readonly result: Evaluated; readonly durationMs: number }[] = [];
+  for (const validated of validations) {
     const startMs = clock.monotonic();
-    const result = evaluation.evaluate(validation.expression, expression);
-    return { result, durationMs: clock.monotonic() - startMs };
-  });
+    const evaluated = evaluation.evaluate(validated.validation.expression, validated.expression);
+    const result = evaluated instanceof Promise ? await evaluated : evaluated;
+    results.push({ validated, result, durationMs: clock.monotonic() - startMs });
+  }
   // Messages have what the validations left, and variables of their own evaluation.
   const messages = new Messages(input, { budget: evaluation.budget, variables });
-  return results.map(({ result, durationMs }, index) => {
-    if (!result.ok) return failure(spec, result.message, durationMs);
-    if (result.value === true) return { isDenied: false, isError: false, message: "", reason: "", durationMs };
-    const { validation } = validations[index] as CompiledValidation;
-    const message = messages.of(validations[index] as CompiledValidation);
-    if ("failed" in message) return failure(spec, message.failed, durationMs);
-    return { isDenied: true, isError: false, message: message.text, reason: validation.reason ?? "Invalid", durationMs };
-  });
+  const decisions: PolicyDecision[] = [];
+  for (const { validated, result, durationMs } of results) {
+    if (!result.ok) decisions.push(failure(spec, result.message, durationMs));
+    else if (result.value === true) decisions.push({ isDenied: false, isError: false, message: "", reason: "", durationMs });
+    else decisions.push(denial(spec, validated, await messages.of(validated), durationMs));
+  }
+  return decisions;
 }
+
+function denial(
+  spec: ValidatingAdmissionPolicySpec,
+  { validation }: CompiledValidation,
+  message: FailureMessage,
+  durationMs: number,
+): PolicyDecision {
+  if ("failed" in message) return failure(spec, message.failed, durationMs);
+  return { isDenied: true, isError: false, message: message.text, reason: validation.reason ?? "Invalid", durationMs };
+}
+
+type FailureMessage = { readonly text: string } | { readonly failed: string };
 
 /** The message of a failed validation: its messageExpression, else its message, else its expression. */
 class Messages {
@@ -88,12 +106,12 @@ class Messages {
     this.#evaluation = new ExpressionEvaluation(input, options);
   }
 
-  of({ validation, message: expression }: CompiledValidation): { readonly text: string } | { readonly failed: string } {
+  async of({ validation, message: expression }: CompiledValidation): Promise<FailureMessage> {
     const { message = "", messageExpression = "" } = validation;
     let text = "";
     if (expression !== undefined) {
       try {
-        const result = this.#evaluation.evaluate(messageExpression, expression);
+        const result = await this.#evaluation.evaluate(messageExpression, expression);
         text = result.ok && typeof result.value === "string" ? usable(result.value) : "";
       } catch (error) {
         if (error instanceof OutOfBudget) return { failed: `failed messageExpression: ${error.message}` };
@@ -113,17 +131,17 @@ function usable(text: string): string {
 /** Upstream's limit of an annotation's value. */
 const ANNOTATION_LENGTH_MAX = 10 * 1024;
 
-function annotate(
+async function annotate(
   { compiled, spec }: EvaluatedPolicy,
   input: ExpressionInput,
-): { readonly annotations: PolicyResult["annotations"]; readonly errors: readonly PolicyDecision[] } {
+): Promise<{ readonly annotations: PolicyResult["annotations"]; readonly errors: readonly PolicyDecision[] }> {
   const { annotations: wanted, variables } = compiled;
   if (wanted.length === 0) return { annotations: [], errors: [] };
   const evaluation = new ExpressionEvaluation(input, { budget: RUNTIME_BUDGET, variables });
   const annotations: { readonly key: string; readonly value: string }[] = [];
   const errors: PolicyDecision[] = [];
   for (const { key, source, expression } of wanted) {
-    const result = evaluation.evaluate(source, expression);
+    const result = await evaluation.evaluate(source, expression);
     if (!result.ok) {
       if (spec.failurePolicy !== "Ignore") errors.push(failure(spec, result.message, 0));
       continue;

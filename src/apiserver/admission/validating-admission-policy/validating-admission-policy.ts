@@ -46,15 +46,15 @@ interface Denial {
 }
 
 async function validate(dependencies: AdmissionDependencies, request: AdmissionRequest, matches: readonly Match[]): Promise<void> {
-  const { objects, authorizer } = dependencies;
+  const { objects, authorizer, evaluations } = dependencies;
   const { invocations, unusable } = await findInvocations(dependencies, request, matches);
   const denials: Denial[] = unusable.map((one) => ({ ...one, reason: "" }));
   const annotations = new Map<string, Set<string>>();
   const namespace = invocations.length === 0 ? undefined : await requestNamespace(objects, request);
   for (const invocation of invocations) {
     const { policy, target, params } = invocation;
-    const input = { request, target, params, namespace, authorizer, ...(await objectsFor(request, target)) };
-    const result = evaluatePolicy(policy, input, dependencies);
+    const input = { request, target, params, namespace, authorizer, evaluations, ...(await objectsFor(request, target)) };
+    const result = await evaluatePolicy(policy, input, dependencies);
     denials.push(...enforce(dependencies, request, invocation, result));
     for (const { key, value } of result.annotations) collect(annotations, `${policy.name}/${key}`, value);
   }

@@ -5,6 +5,7 @@
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
+import type { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
 import { Lru } from "../../../base/lru.ts";
 import type { Verifier } from "../../../base/crypto/signing.ts";
 import {
@@ -30,11 +31,11 @@ const CACHE_LENGTH_MAX = 16 * 1024 * 1024;
 /** Only this issuer may omit the scheme of its name, for historical reasons. */
 const GOOGLE = "accounts.google.com";
 
-export const openIdTokens: TokenAuthenticatorFactory = ({ identity, clock, log }) => {
+export const openIdTokens: TokenAuthenticatorFactory = ({ identity, evaluations, clock, log }) => {
   const { openId, openIdIssuers } = identity;
   if (openId === undefined || openIdIssuers.length === 0) return undefined;
   const issuers = new Map(
-    openIdIssuers.map((issuer) => [issuer.url, new Issuer(issuer, new KeySet({ ...openId, issuer, clock, log }), clock)]),
+    openIdIssuers.map((issuer) => [issuer.url, new Issuer(issuer, new KeySet({ ...openId, issuer, clock, log }), { clock, evaluations })]),
   );
   const cached = new TokenCache(clock);
   return {
@@ -69,13 +70,19 @@ class Issuer {
   readonly #rules: TokenRules;
   readonly #keys: KeySet;
   readonly #clock: Clock;
+  readonly #evaluations: EvaluationTurns;
 
-  constructor(issuer: OpenIdIssuer, keys: KeySet, clock: Clock) {
+  constructor(
+    issuer: OpenIdIssuer,
+    keys: KeySet,
+    { clock, evaluations }: { readonly clock: Clock; readonly evaluations: EvaluationTurns },
+  ) {
     this.#issuer = issuer;
     this.#mapper = issuer.mappings === undefined ? undefined : new ClaimMapper(issuer.mappings);
     this.#rules = new TokenRules(issuer);
     this.#keys = keys;
     this.#clock = clock;
+    this.#evaluations = evaluations;
   }
 
   authenticate(token: SignedToken): MaybePromise<Good> {
@@ -91,12 +98,17 @@ class Issuer {
     });
   }
 
-  #judge({ payload, repeatedClaim }: SignedToken): Good {
+  #judge({ payload, repeatedClaim }: SignedToken): MaybePromise<Good> {
     if (repeatedClaim !== undefined) throw refusedToken("failed to unmarshal claims: duplicate claim");
     const endMs = checkClaims(this.#issuer, payload, this.#clock.now());
-    const user = userOfClaims(this.#issuer, payload, this.#mapper?.map(payload));
-    this.#rules.check(payload, user);
-    return { user, endMs };
+    const mapping = this.#mapper?.map(this.#evaluations, payload);
+    if (mapping !== undefined) return mapping.then((mapped) => this.#checked(payload, userOfClaims(this.#issuer, payload, mapped), endMs));
+    return this.#checked(payload, userOfClaims(this.#issuer, payload), endMs);
+  }
+
+  #checked(payload: JsonObject, user: User, endMs: number): MaybePromise<Good> {
+    const checking = this.#rules.check(this.#evaluations, payload, user);
+    return checking === undefined ? { user, endMs } : checking.then(() => ({ user, endMs }));
   }
 }
 

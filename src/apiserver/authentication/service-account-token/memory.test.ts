@@ -1,4 +1,5 @@
 /** Which lookups use the cache, and which fall back to the store. */
+import { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { KubeObject } from "../../../api/machinery/object.ts";
@@ -47,7 +48,7 @@ function objectOf(name: string, uid: string | undefined): KubeObject | undefined
 function authenticatorOf({ objects }: TwoPlaces, verifier: Verifier = KEY.verifier): TokenAuthenticator {
   const serviceAccounts = { ...TOKENS, verifiers: [verifier] };
   const identity = { anonymous: true, bootstrapTokens: false, openIdIssuers: [], serviceAccounts };
-  const made = serviceAccountTokenAuthenticator({ identity, objects, clock, log: silentLogger });
+  const made = serviceAccountTokenAuthenticator({ identity, objects, evaluations: new EvaluationTurns(), clock, log: silentLogger });
   if (made === undefined) throw new Error("The authenticator does not exist");
   return made;
 }

@@ -1,4 +1,5 @@
 /** Builders of requests with credentials, of certificates, and of the dependencies of authenticators. */
+import { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
 import { encodeBase64 } from "../../../api/machinery/codec/base64.ts";
 import { selfIssuer, writeCertificate } from "../../../api/machinery/x509/certificate-writer.ts";
 import { PURPOSE } from "../../../api/machinery/x509/extensions.ts";
@@ -18,7 +19,8 @@ export function contextOf(
   identity: Partial<Identity>,
   { clock = virtualClock(), objects = {} as Objects }: { readonly clock?: Clock; readonly objects?: Objects } = {},
 ): AuthenticationContext {
-  return { identity: { ...NOTHING_SET, ...identity }, objects, clock, log: silentLogger, label: () => Promise.resolve() };
+  const evaluations = new EvaluationTurns();
+  return { identity: { ...NOTHING_SET, ...identity }, objects, evaluations, clock, log: silentLogger, label: () => Promise.resolve() };
 }
 
 export interface RequestCredentials {

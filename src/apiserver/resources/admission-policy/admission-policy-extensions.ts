@@ -1,4 +1,5 @@
 /** Admission policies and bindings: authorizes access of the writer to the parameters they name (param-access.ts). */
+import { firstCauses } from "../../../api/machinery/validation-errors.ts";
 import type { ParamKind, ParamRef } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
@@ -67,6 +68,5 @@ async function validateBinding(
 function isWellFormed({ endpoints }: ServerContext, plural: string, { object, previous, subresource }: CheckedWrite): boolean {
   if (subresource !== "") return false;
   const resource = endpoints.stored(GROUP, plural)?.resource;
-  for (const _problem of resource?.validate?.(object, previous) ?? []) return false;
-  return true;
+  return firstCauses(resource?.validate?.(object, previous) ?? []).length === 0;
 }

@@ -2,11 +2,14 @@
 import type { Namespace } from "../../../api/generated/core/v1.ts";
 import type { CompiledExpression } from "../../../api/admissionregistration.k8s.io/v1/cel/admission-expressions.ts";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
-import type { AccessCheck, AccessCheckDecision, Bindings, DecideAccess } from "../../../cel/contract.ts";
+import type { AccessCheck, AccessCheckDecision, Bindings, DecideAccess, Evaluation, SuspendedEvaluation } from "../../../cel/contract.ts";
+import type { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
+import { completeNested } from "../../../cel/program/program.ts";
 import { authorizerValue, resourceCheckValue } from "../../../cel/library/authorizer.ts";
 import { dynValue, LazyMap } from "../../../cel/values/json.ts";
 import { CelError, type CelResult, type CelValue } from "../../../cel/values/value.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
+import type { MaybePromise } from "../../framework/authentication.ts";
 import type { Authorizer } from "../../framework/authorization.ts";
 import type { User } from "../../framework/request.ts";
 import type { AdmissionTarget } from "../admission/admission-target.ts";
@@ -19,6 +22,7 @@ export interface ExpressionInput extends AdmittedObjects {
   readonly params?: KubeObject | undefined;
   readonly namespace?: Namespace | undefined;
   readonly authorizer: Authorizer;
+  readonly evaluations: EvaluationTurns;
 }
 
 /** A variable of a policy. */
@@ -46,6 +50,9 @@ export class OutOfBudget extends Error {
  */
 export class ExpressionEvaluation {
   readonly #bindings: Bindings;
+  readonly #turns: EvaluationTurns;
+  /** Variables whose evaluation is suspended, by name. */
+  readonly #suspended = new Map<string, SuspendedEvaluation>();
   #budget: number;
   #variablesCost = 0;
 
@@ -54,6 +61,7 @@ export class ExpressionEvaluation {
     { budget, variables = [] }: { readonly budget: number; readonly variables?: readonly NamedExpression[] },
   ) {
     this.#budget = budget;
+    this.#turns = input.evaluations;
     const bindings: Record<string, Bindings[string]> = bindingsOf(input);
     const fields = variables.map(({ name, compiled }) => [name, () => this.#variable(name, compiled)] as const);
     bindings["variables"] = new LazyMap(new Map(fields));
@@ -65,10 +73,14 @@ export class ExpressionEvaluation {
     return this.#budget;
   }
 
-  /** Throws OutOfBudget. */
-  evaluate(source: string, compiled: CompiledExpression): Evaluated {
+  /** Throws or rejects with OutOfBudget. A promise only if the evaluation takes long. */
+  evaluate(source: string, compiled: CompiledExpression): MaybePromise<Evaluated> {
     if (!compiled.ok) return { ok: false, message: `compilation error: ${compiled.message}` };
-    const result = compiled.program.evaluate(this.#bindings);
+    const result = this.#turns.complete(compiled.program.start(this.#bindings));
+    return result instanceof Promise ? result.then((late) => this.#charged(source, late)) : this.#charged(source, result);
+  }
+
+  #charged(source: string, result: Evaluation): Evaluated {
     this.#spend(this.#variablesCost);
     this.#variablesCost = 0;
     this.#spend(result.cost);
@@ -78,7 +90,9 @@ export class ExpressionEvaluation {
 
   #variable(name: string, compiled: CompiledExpression): CelResult {
     if (!compiled.ok) return new CelError(`composited variable "${name}" fails to compile: ${compiled.message}`);
-    const result = compiled.program.evaluate(this.#bindings);
+    const pending = this.#suspended.get(name)?.resume() ?? compiled.program.start(this.#bindings);
+    const result = completeNested(pending, (suspended) => void this.#suspended.set(name, suspended));
+    this.#suspended.delete(name);
     this.#variablesCost += result.cost;
     return result.ok ? result.value : new CelError(`composited variable "${name}" fails to evaluate: ${result.error.message}`);
   }

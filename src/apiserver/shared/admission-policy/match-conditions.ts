@@ -4,8 +4,9 @@ import { AdmissionExpressions, type CompiledExpression } from "../../../api/admi
 import type { Clock } from "../../../base/clock.ts";
 import { joinedErrors } from "../../../base/joined-errors.ts";
 import { MATCH_CONDITIONS_BUDGET } from "../../../cel/contract.ts";
+import type { MaybePromise } from "../../framework/authentication.ts";
 import type { AdmissionMetrics, ConditionOwner } from "../../framework/admission/admission-metrics.ts";
-import { ExpressionEvaluation, OutOfBudget, type ExpressionInput } from "./expression-input.ts";
+import { ExpressionEvaluation, OutOfBudget, type Evaluated, type ExpressionInput } from "./expression-input.ts";
 
 export interface CompiledCondition {
   readonly source: string;
@@ -30,19 +31,30 @@ export function evaluateConditions(
   conditions: readonly CompiledCondition[],
   input: ExpressionInput,
   { metrics, clock, owner }: { readonly metrics: AdmissionMetrics; readonly clock: Clock; readonly owner: ConditionOwner },
-): ConditionsResult {
-  if (conditions.length === 0) return { matches: true };
+): MaybePromise<ConditionsResult> {
+  return conditions.length === 0 ? { matches: true } : evaluateSome(conditions, input, { metrics, clock, owner });
+}
+
+async function evaluateSome(
+  conditions: readonly CompiledCondition[],
+  input: ExpressionInput,
+  { metrics, clock, owner }: { readonly metrics: AdmissionMetrics; readonly clock: Clock; readonly owner: ConditionOwner },
+): Promise<ConditionsResult> {
   const startMs = clock.monotonic();
-  const result = evaluate(conditions, input, () => metrics.conditionFailed(owner));
+  const result = await evaluate(conditions, input, () => metrics.conditionFailed(owner));
   metrics.conditionsEvaluated(owner, clock.monotonic() - startMs);
   return result;
 }
 
-function evaluate(conditions: readonly CompiledCondition[], input: ExpressionInput, onError: () => void): ConditionsResult {
+async function evaluate(conditions: readonly CompiledCondition[], input: ExpressionInput, onError: () => void): Promise<ConditionsResult> {
   const evaluation = new ExpressionEvaluation({ ...input, namespace: undefined }, { budget: MATCH_CONDITIONS_BUDGET });
   const errors: string[] = [];
   try {
-    const results = conditions.map(({ source, compiled }) => evaluation.evaluate(source, compiled));
+    const results: Evaluated[] = [];
+    for (const { source, compiled } of conditions) {
+      const result = evaluation.evaluate(source, compiled);
+      results.push(result instanceof Promise ? await result : result);
+    }
     for (const result of results) {
       if (!result.ok) {
         errors.push(result.message);

@@ -12,17 +12,18 @@ export interface Candidate extends WebhookMatch {
   readonly type: WebhookType;
 }
 
-type Dependencies = Pick<AdmissionDependencies, "objects" | "authorizer" | "metrics" | "clock">;
+type Dependencies = Pick<AdmissionDependencies, "objects" | "authorizer" | "evaluations" | "metrics" | "clock">;
 
 /** Throws Forbidden if a condition fails and the webhook fails closed. */
-export async function selectWebhook({ objects, authorizer, metrics, clock }: Dependencies, candidate: Candidate): Promise<boolean> {
+export async function selectWebhook(dependencies: Dependencies, candidate: Candidate): Promise<boolean> {
+  const { objects, authorizer, evaluations, metrics, clock } = dependencies;
   const { hook, target, request, type } = candidate;
   if (!(await isSelected(objects, hook, request))) return false;
   if (hook.conditions.length === 0) return true;
   const { name, failurePolicy } = hook.webhook;
   const owner = { name, kind: "webhook", type, operation: request.operation } as const;
-  const input = { request, target, authorizer, ...(await objectsFor(request, target)) };
-  const result = evaluateConditions(hook.conditions, input, { metrics, clock, owner });
+  const input = { request, target, authorizer, evaluations, ...(await objectsFor(request, target)) };
+  const result = await evaluateConditions(hook.conditions, input, { metrics, clock, owner });
   if ("error" in result) {
     if (failurePolicy === "Ignore") return false;
     throw forbiddenError(request.endpoint.name, request.name, result.error);

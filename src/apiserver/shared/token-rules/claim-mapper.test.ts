@@ -1,4 +1,5 @@
-import { deepEqual, throws } from "node:assert/strict";
+import { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
+import { deepEqual, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { ClaimMappings } from "../../framework/identity.ts";
@@ -6,8 +7,8 @@ import { ClaimMapper, type MappedAttributes } from "./claim-mapper.ts";
 
 const CLAIMS = { sub: "jane", email: "j@example.com", roles: "dev,ops", teams: ["a", "", "b"], level: 3, none: null, empty: "" };
 
-function map(mappings: ClaimMappings): MappedAttributes {
-  return new ClaimMapper(mappings).map(CLAIMS);
+function map(mappings: ClaimMappings): Promise<MappedAttributes> {
+  return new ClaimMapper(mappings).map(new EvaluationTurns(), CLAIMS);
 }
 
 const mapped: readonly [title: string, mappings: ClaimMappings, attributes: MappedAttributes][] = [
@@ -31,7 +32,7 @@ const mapped: readonly [title: string, mappings: ClaimMappings, attributes: Mapp
 ];
 
 for (const [title, mappings, attributes] of mapped) {
-  test(`expressions map claims to ${title}`, () => deepEqual(map(mappings), attributes));
+  test(`expressions map claims to ${title}`, async () => deepEqual(await map(mappings), attributes));
 }
 
 const refused: readonly [title: string, mappings: ClaimMappings, message: string][] = [
@@ -69,5 +70,5 @@ const refused: readonly [title: string, mappings: ClaimMappings, message: string
 ];
 
 for (const [title, mappings, message] of refused) {
-  test(`a token is rejected if expressions map it to ${title}`, () => throws(() => map(mappings), new AuthenticationError(message)));
+  test(`a token is rejected if expressions map it to ${title}`, () => rejects(map(mappings), new AuthenticationError(message)));
 }

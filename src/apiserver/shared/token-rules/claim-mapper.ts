@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Program } from "../../../cel/contract.ts";
+import type { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
 import { ListValue, type CelValue } from "../../../cel/values/value.ts";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { ClaimMappings } from "../../framework/identity.ts";
@@ -38,13 +39,15 @@ export class ClaimMapper {
     this.#extra = extra.map(({ key, expression }) => ({ key, program: programOf("claims", expression) }));
   }
 
-  /** Throws an AuthenticationError if an expression has no usable result. */
-  map(claims: JsonObject): MappedAttributes {
+  /** Rejects with an AuthenticationError if an expression has no usable result. */
+  async map(turns: EvaluationTurns, claims: JsonObject): Promise<MappedAttributes> {
     const value = claimsValue(claims);
-    const name = this.#username === undefined ? undefined : usernameOf(this.#username, value);
-    const groups = this.#groups === undefined ? undefined : textsOf(evaluated("claims", this.#groups, value, GROUPS), GROUPS);
-    const uid = this.#uid === undefined ? undefined : textOf(this.#uid, value, UID, "uid");
-    const extra = this.#extraOf(value);
+    const evaluate: Evaluate = (program, doing) =>
+      evaluated(turns, { subject: "claims", program, value, ...(doing === undefined ? {} : { doing }) });
+    const name = this.#username === undefined ? undefined : await usernameOf(this.#username, evaluate);
+    const groups = this.#groups === undefined ? undefined : textsOf(await evaluate(this.#groups, GROUPS), GROUPS);
+    const uid = this.#uid === undefined ? undefined : await textOf(this.#uid, evaluate, UID, "uid");
+    const extra = await this.#extraOf(evaluate);
     return {
       ...(name === undefined ? {} : { name }),
       ...(groups === undefined ? {} : { groups }),
@@ -53,8 +56,9 @@ export class ClaimMapper {
     };
   }
 
-  #extraOf(value: CelValue): Readonly<Record<string, readonly string[]>> {
-    const results = this.#extra.map(({ key, program }) => ({ key, program, result: evaluated("claims", program, value) }));
+  async #extraOf(evaluate: Evaluate): Promise<Readonly<Record<string, readonly string[]>>> {
+    const results: { readonly key: string; readonly program: Program; readonly result: CelValue }[] = [];
+    for (const { key, program } of this.#extra) results.push({ key, program, result: await evaluate(program) });
     return Object.fromEntries(
       results
         .map(({ key, program, result }) => [key, textsOf(result, `${EXTRA}: ${program.source}`)] as const)
@@ -67,14 +71,17 @@ function compiled(expression: string | undefined): Program | undefined {
   return expression === undefined ? undefined : programOf("claims", expression);
 }
 
-function usernameOf(program: Program, value: CelValue): string {
-  const name = textOf(program, value, USERNAME, "username");
+/** Evaluates an expression on the claims of a token. `doing` begins the message of an error. */
+type Evaluate = (program: Program, doing?: string) => Promise<CelValue>;
+
+async function usernameOf(program: Program, evaluate: Evaluate): Promise<string> {
+  const name = await textOf(program, evaluate, USERNAME, "username");
   if (name === "") throw new AuthenticationError("oidc: empty username via CEL expression is not allowed");
   return name;
 }
 
-function textOf(program: Program, value: CelValue, doing: string, attribute: string): string {
-  const result = evaluated("claims", program, value, doing);
+async function textOf(program: Program, evaluate: Evaluate, doing: string, attribute: string): Promise<string> {
+  const result = await evaluate(program, doing);
   if (typeof result === "string") return result;
   throw new AuthenticationError(`${doing}: ${attribute} claim expression must return a string`);
 }

@@ -1,4 +1,5 @@
-import { doesNotThrow, throws } from "node:assert/strict";
+import { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
+import { doesNotReject, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { AuthenticationError } from "../../framework/authentication.ts";
 import type { User } from "../../framework/request.ts";
@@ -7,8 +8,9 @@ import { TokenRules } from "./token-rules.ts";
 const CLAIMS = { sub: "jane", hd: "example.com", level: 3, "a.b/c": { "d-e": [{ "f.g": true }] }, email_verified: false };
 const USER: User = { name: "jane", groups: ["dev", "ops"], extra: { "example.com/team": ["a"] } };
 
-function check(subject: "claimRules" | "userRules", ...expressions: readonly string[]): void {
-  new TokenRules({ [subject]: expressions.map((expression) => ({ expression, message: "that is the rule" })) }).check(CLAIMS, USER);
+async function check(subject: "claimRules" | "userRules", ...expressions: readonly string[]): Promise<void> {
+  const rules = new TokenRules({ [subject]: expressions.map((expression) => ({ expression, message: "that is the rule" })) });
+  await rules.check(new EvaluationTurns(), CLAIMS, USER);
 }
 
 const fulfilled: readonly [subject: "claimRules" | "userRules", expression: string][] = [
@@ -23,7 +25,7 @@ const fulfilled: readonly [subject: "claimRules" | "userRules", expression: stri
 ];
 
 for (const [subject, expression] of fulfilled) {
-  test(`a token fulfils ${expression}`, () => doesNotThrow(() => check(subject, expression)));
+  test(`a token fulfils ${expression}`, () => doesNotReject(check(subject, expression)));
 }
 
 const CLAIM_PROBLEM = "oidc: error evaluating claim validation expression";
@@ -51,5 +53,5 @@ const refused: readonly [title: string, subject: "claimRules" | "userRules", exp
 ];
 
 for (const [title, subject, expressions, message] of refused) {
-  test(`a token is rejected if it ${title}`, () => throws(() => check(subject, ...expressions), new AuthenticationError(message)));
+  test(`a token is rejected if it ${title}`, () => rejects(check(subject, ...expressions), new AuthenticationError(message)));
 }

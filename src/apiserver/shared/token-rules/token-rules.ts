@@ -2,6 +2,7 @@
  * Rules of an AuthenticationConfiguration: conditions on the claims of a token, and on the user that they are mapped to. A token that does
  * not fulfil them, or for which one cannot be evaluated, is rejected.
  */
+import type { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
 import { internalFieldError, invalid, type FieldError } from "../../../api/machinery/field-error.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { compile } from "../../../cel/compile.ts";
@@ -66,9 +67,17 @@ export function programOf(subject: RuleSubject, expression: string): Program {
   throw new Error(`Cannot use the expression ${expression}: ${compilation.message}. Correct the expression`);
 }
 
-/** Throws an AuthenticationError if the expression has no value for these claims, or this user. */
-export function evaluated(subject: RuleSubject, program: Program, value: CelValue, doing?: string): CelValue {
-  const evaluation = program.evaluate({ [subject]: value });
+/** Rejects with an AuthenticationError if the expression has no value for these claims, or this user. */
+export async function evaluated(
+  turns: EvaluationTurns,
+  {
+    subject,
+    program,
+    value,
+    doing,
+  }: { readonly subject: RuleSubject; readonly program: Program; readonly value: CelValue; readonly doing?: string },
+): Promise<CelValue> {
+  const evaluation = await turns.complete(program.start({ [subject]: value }));
   if (evaluation.ok) return evaluation.value;
   const prefix = doing === undefined ? "" : `${doing}: `;
   throw new AuthenticationError(`${prefix}expression '${program.source}' resulted in error: ${evaluation.error.message}`);
@@ -100,10 +109,14 @@ export class TokenRules {
     this.#user = userRules.map((rule) => compiled("user", rule));
   }
 
-  /** Throws an AuthenticationError if a rule is not fulfilled. */
-  check(claims: JsonObject, { name, uid = "", groups, extra = {} }: User): void {
-    if (this.#claims.length > 0) checkRules("claims", this.#claims, claimsValue(claims));
-    if (this.#user.length > 0) checkRules("user", this.#user, claimsValue({ username: name, uid, groups, extra }));
+  /** Undefined: nothing is to be evaluated. Rejects with an AuthenticationError if a rule is not fulfilled. */
+  check(turns: EvaluationTurns, claims: JsonObject, user: User): Promise<void> | undefined {
+    return this.#claims.length + this.#user.length === 0 ? undefined : this.#check(turns, claims, user);
+  }
+
+  async #check(turns: EvaluationTurns, claims: JsonObject, { name, uid = "", groups, extra = {} }: User): Promise<void> {
+    if (this.#claims.length > 0) await checkRules(turns, "claims", this.#claims, claimsValue(claims));
+    if (this.#user.length > 0) await checkRules(turns, "user", this.#user, claimsValue({ username: name, uid, groups, extra }));
   }
 }
 
@@ -112,9 +125,10 @@ function compiled(subject: RuleSubject, rule: TokenRule): CompiledRule {
 }
 
 /** As upstream, all are evaluated before the first that is not fulfilled is reported. */
-function checkRules(subject: RuleSubject, rules: readonly CompiledRule[], value: CelValue): void {
+async function checkRules(turns: EvaluationTurns, subject: RuleSubject, rules: readonly CompiledRule[], value: CelValue): Promise<void> {
   const doing = DOING[subject];
-  const results = rules.map(({ program }) => evaluated(subject, program, value, doing));
+  const results: CelValue[] = [];
+  for (const { program } of rules) results.push(await evaluated(turns, { subject, program, value, doing }));
   for (const [index, { expression, message }] of rules.entries()) {
     if (results[index] === true) continue;
     throw new AuthenticationError(`${doing}: validation expression '${expression}' failed: ${message}`);

@@ -2,7 +2,7 @@
  * Validation of a schema in a definition, beyond being structural: the part of OpenAPI v3 that custom resources use, and the x-kubernetes
  * extensions. Errors are upstream's, those of validation rules after all others.
  */
-import { Causes } from "../../../machinery/validation-errors.ts";
+import { Causes, PAUSE } from "../../../machinery/validation-errors.ts";
 import { child, element, forbidden, invalid, notSupported, type FieldError } from "../../../machinery/field-error.ts";
 import { additionalPropertiesOf, itemsOf, type JsonSchema, otherPropertiesOf, placesOf, propertiesOf } from "../schema/json-schema.ts";
 import { RESOURCE_MEMBERS } from "../schema/prune.ts";
@@ -57,25 +57,27 @@ interface Found {
 }
 
 /** `compilesRules`: the schema is structural. */
-export function validateSchema(schema: JsonSchema, at: string, rules: SchemaRules, compilesRules: boolean): readonly FieldError[] {
+export function* validateSchema(schema: JsonSchema, at: string, rules: SchemaRules, compilesRules: boolean): Iterable<FieldError> {
   const found: Found = { causes: new Causes(), ruleErrors: new Causes(), unstructurable: new Map() };
-  validateAt(schema, { at, rules, isRoot: true, isInResourceMeta: false, ancestry: compilesRules ? [] : undefined }, found);
-  return [...found.causes.errors, ...found.ruleErrors.errors];
+  yield* validateAt(schema, { at, rules, isRoot: true, isInResourceMeta: false, ancestry: compilesRules ? [] : undefined }, found);
+  yield* found.causes.errors;
+  yield* found.ruleErrors.errors;
 }
 
-function validateAt(schema: JsonSchema, place: Place, found: Found): void {
+/** Yields pauses only. */
+function* validateAt(schema: JsonSchema, place: Place, found: Found): Iterable<FieldError> {
   const { causes, ruleErrors } = found;
   if (causes.isFull) return;
   const ancestry = place.ancestry && [...place.ancestry, schema];
   const before = causes.errors.length;
   causes.addAll(validateOpenApi(schema, place));
   for (const [inner, innerPlace] of innerSchemas(schema, { ...place, ancestry }))
-    validateAt(inner, { ...innerPlace, isRoot: false }, found);
+    yield* validateAt(inner, { ...innerPlace, isRoot: false }, found);
   causes.addAll(validateExtensions(schema, place, found));
   const hasRules = (schema["x-kubernetes-validations"] ?? []).length > 0;
   if (!hasRules || causes.errors.length > before || ancestry === undefined || place.rules.compileRules === undefined) return;
   const { at, uncorrelatedAt } = place;
-  ruleErrors.addAll(place.rules.compileRules({ schema, at, ancestry, uncorrelatedAt }));
+  yield* ruleErrors.addInSteps(place.rules.compileRules({ schema, at, ancestry, uncorrelatedAt }), PAUSE);
 }
 
 function* validateExtensions(schema: JsonSchema, { at, rules }: Place, found: Found): Iterable<FieldError> {

@@ -8,7 +8,7 @@ import type {
   SelectableField,
 } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, duplicate, element, forbidden, invalid, required, tooMany, type FieldError } from "../../../machinery/field-error.ts";
-import { firstCauses } from "../../../machinery/validation-errors.ts";
+import { Causes, firstCauses, PAUSE } from "../../../machinery/validation-errors.ts";
 import { byteLength } from "../../../machinery/names.ts";
 import type { Patterns } from "../schema/expression/match.ts";
 import { FieldPathError, findField } from "../schema/field-path.ts";
@@ -64,7 +64,11 @@ export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourc
   const total = new TotalCost();
   const compileRules = ruleChecker({ language: celRules, total, limitsExpressions: !place.isUnchanged });
   const rules = { ...place.ratchets, compileRules };
-  const errors = firstCauses(validateRoot(schema, at, place), structural, validateSchema(schema, at, rules, compilesRules));
+  const causes = new Causes();
+  for (const errors of [validateRoot(schema, at, place), structural, validateSchema(schema, at, rules, compilesRules)]) {
+    yield* causes.addInSteps(errors, PAUSE);
+  }
+  const { errors } = causes;
   yield* errors;
   yield* total.errors(at);
   // Non-structural parts are mostly reported by the other rules already, with better messages.

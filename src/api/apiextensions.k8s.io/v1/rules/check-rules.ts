@@ -1,4 +1,6 @@
 /** Compiles the validation rules of a definition's schema when it is created or changed, with upstream's errors. */
+import { beginTick, isTickSpent } from "../../../../cel/values/meter.ts";
+import { PAUSE } from "../../../machinery/validation-errors.ts";
 import type { ValidationRule } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, internalFieldError, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { JsonObject } from "../../../machinery/object.ts";
@@ -32,6 +34,10 @@ function* checkRules({ language, total, limitsExpressions }: RuleChecks, rules: 
   }
   const limit = { isLimited: limitsExpressions };
   for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
+    if (isTickSpent()) {
+      yield PAUSE;
+      beginTick();
+    }
     const ruleAt = child(element(rulesAt, index), "rule");
     const compiled = compileRule(language, self, rule);
     const cost = costOfAll(compiled.program?.estimatedCost.max ?? 0n, ancestry, self.minSerializedSize);

@@ -3,7 +3,15 @@
  * `oldSelf` apply to changes of values that correspond to a previous one; violations of other rules by unchanged values are warnings only
  * (ratcheting). All rules of a request share one cost budget.
  */
-import { MESSAGE_EXPRESSION_SIZE_MAX, RUNTIME_BUDGET, type Bindings, type Program } from "../../../../cel/contract.ts";
+import { beginTick, isTickSpent } from "../../../../cel/values/meter.ts";
+import {
+  MESSAGE_EXPRESSION_SIZE_MAX,
+  RUNTIME_BUDGET,
+  type Bindings,
+  type Evaluation as RuleResult,
+  type Program,
+  type SuspendedEvaluation,
+} from "../../../../cel/contract.ts";
 import { deepEqual } from "../../../../base/deep.ts";
 import type { ValidationRule } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import {
@@ -18,6 +26,7 @@ import {
 } from "../../../machinery/field-error.ts";
 import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { byteLength } from "../../../machinery/names.ts";
+import { PAUSE } from "../../../machinery/validation-errors.ts";
 import type { RuleEvaluation, Warn } from "../custom-resource/validate.ts";
 import { correlatedItems, correlatedMember } from "../schema/correlation.ts";
 import { findField } from "../schema/field-path.ts";
@@ -29,10 +38,10 @@ import { compileRule, type CompiledRule, type RuleLanguage, type RuleValues } fr
 export function ruleEvaluation(language: RuleLanguage, schema: JsonSchema): RuleEvaluation | undefined {
   const rules = nodeOf(language, schema, true);
   if (rules === undefined) return undefined;
-  return (object, previous, warn) => {
+  return function* (object, previous, warn) {
     const evaluation = new Evaluation(language, warn);
-    evaluation.visit(rules, { value: object, previous, path: "", correlated: previous, isCorrelated: previous !== undefined });
-    return evaluation.errors;
+    yield* evaluation.visit(rules, { value: object, previous, path: "", correlated: previous, isCorrelated: previous !== undefined });
+    yield* evaluation.errors;
   };
 }
 
@@ -40,7 +49,8 @@ export function ruleEvaluation(language: RuleLanguage, schema: JsonSchema): Rule
 interface RuleNode {
   readonly schema: JsonSchema;
   readonly isResource: boolean;
-  readonly rules: readonly CompiledRule[];
+  /** Compiled when first evaluated: a schema may have thousands. */
+  readonly rules: readonly (() => CompiledRule)[];
   readonly items: RuleNode | undefined;
   readonly others: RuleNode | undefined;
   readonly properties: ReadonlyMap<string, RuleNode>;
@@ -62,11 +72,16 @@ function nodeOf(language: RuleLanguage, schema: JsonSchema | undefined, isRoot =
   return {
     schema,
     isResource,
-    rules: self === undefined ? [] : own.map((rule) => compileRule(language, self, rule)),
+    rules: self === undefined ? [] : own.map((rule) => once(() => compileRule(language, self, rule))),
     items: nodeOf(language, itemsOf(schema)),
     others: nodeOf(language, otherPropertiesOf(schema)),
     properties: new Map(properties),
   };
+}
+
+function once<T>(compute: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => (known ??= { value: compute() }).value;
 }
 
 /** One value of the object. */
@@ -78,6 +93,18 @@ interface Place {
   /** The nearest enclosing value that corresponds to a previous one, and that one: what ratcheting compares. */
   readonly correlated: Json | undefined;
   readonly isCorrelated: boolean;
+}
+
+/** Yields PAUSE where the event loop should be yielded. */
+type Pauses<T = void> = Generator<FieldError, T>;
+
+function* completed(started: RuleResult | SuspendedEvaluation): Pauses<RuleResult> {
+  let pending = started;
+  while ("resume" in pending) {
+    yield PAUSE;
+    pending = pending.resume();
+  }
+  return pending;
 }
 
 /** No further rules are evaluated. */
@@ -96,61 +123,67 @@ class Evaluation {
     this.#warn = warn;
   }
 
-  visit(node: RuleNode, place: Place): void {
+  *visit(node: RuleNode, place: Place): Pauses {
     try {
-      this.#visit(node, place);
+      yield* this.#visit(node, place);
     } catch (error) {
       if (!(error instanceof BudgetSpent)) throw error;
     }
   }
 
-  #visit(node: RuleNode, place: Place): void {
+  *#visit(node: RuleNode, place: Place): Pauses {
     const { value } = place;
     if (value === null) return;
-    if (node.rules.length > 0) this.#evaluate(node, place);
-    if (Array.isArray(value)) this.#visitItems(node, value as readonly Json[], place);
-    else if (isObject(value)) this.#visitMembers(node, value, place);
+    if (node.rules.length > 0) yield* this.#evaluate(node, place);
+    if (Array.isArray(value)) yield* this.#visitItems(node, value as readonly Json[], place);
+    else if (isObject(value)) yield* this.#visitMembers(node, value, place);
   }
 
-  #visitItems({ schema, items }: RuleNode, list: readonly Json[], place: Place): void {
+  *#visitItems({ schema, items }: RuleNode, list: readonly Json[], place: Place): Pauses {
     if (items === undefined) return;
     const before = correlatedItems(schema, place.previous);
-    for (const [index, item] of list.entries()) this.#visit(items, inside(place, item, before?.(item), element(place.path, index)));
+    for (const [index, item] of list.entries()) yield* this.#visit(items, inside(place, item, before?.(item), element(place.path, index)));
   }
 
-  #visitMembers({ others, properties }: RuleNode, object: JsonObject, place: Place): void {
+  *#visitMembers({ others, properties }: RuleNode, object: JsonObject, place: Place): Pauses {
     const { previous, path } = place;
     for (const [name, value = null] of Object.entries(object)) {
-      if (others !== undefined) this.#visit(others, inside(place, value, correlatedMember(previous, name, "-"), element(path, name)));
+      if (others !== undefined)
+        yield* this.#visit(others, inside(place, value, correlatedMember(previous, name, "-"), element(path, name)));
     }
     for (const [name, node] of properties) {
       const value = memberOf(object, name);
-      if (value !== undefined) this.#visit(node, inside(place, value, correlatedMember(previous, name, "-"), child(path, name)));
+      if (value !== undefined) yield* this.#visit(node, inside(place, value, correlatedMember(previous, name, "-"), child(path, name)));
     }
   }
 
-  #evaluate(node: RuleNode, place: Place): void {
+  *#evaluate(node: RuleNode, place: Place): Pauses {
     if (this.#budget <= 0) this.#stop(place, node.schema, OUT_OF_BUDGET);
     const { value, previous } = place;
     const values: RuleValues = { schema: node.schema, isResource: node.isResource, value, previous: previous ?? undefined };
-    for (const compiled of node.rules) {
+    for (const compile of node.rules) {
+      if (isTickSpent()) {
+        yield PAUSE;
+        beginTick();
+      }
+      const compiled = compile();
       const { rule, program, error, usesOldSelf } = compiled;
       const optionalOldSelf = rule.optionalOldSelf === true;
       if (error !== undefined) this.errors.push(invalid(place.path, node.schema.type ?? "", `rule compile error: ${error}`));
       if (program === undefined || (usesOldSelf && values.previous === undefined && !optionalOldSelf)) continue;
       const bindings = this.#language.bind(values, { optionalOldSelf });
-      this.#evaluateRule(node, place, compiled, { program, bindings });
+      yield* this.#evaluateRule(node, place, compiled, { program, bindings });
     }
   }
 
-  #evaluateRule(
+  *#evaluateRule(
     { schema }: RuleNode,
     place: Place,
     compiled: CompiledRule,
     { program, bindings }: { readonly program: Program; readonly bindings: Bindings },
-  ): void {
+  ): Pauses {
     const { rule, usesOldSelf } = compiled;
-    const result = program.evaluate(bindings);
+    const result = yield* completed(program.start(bindings));
     if (result.cost > this.#budget) this.#stop(place, schema, OUT_OF_BUDGET);
     this.#budget -= result.cost;
     if (!result.ok) {
@@ -173,16 +206,17 @@ class Evaluation {
     // Decided before the message is computed, which may be costly.
     if (isRatcheted && this.#warn === undefined) return;
     const report = (error: FieldError) => void (isRatcheted ? this.#warn?.(describeFieldError(error)) : this.errors.push(error));
-    const detail = this.#messageOf(compiled, bindings, (message) => this.#stop(place, schema, message, report)) ?? messageOrDefault(rule);
+    const stop = (message: string): never => this.#stop(place, schema, message, report);
+    const detail = (yield* this.#messageOf(compiled, bindings, stop)) ?? messageOrDefault(rule);
     const at =
       rule.fieldPath === undefined || rule.fieldPath === "" ? place.path : child(place.path, findField(rule.fieldPath, schema).path);
     report(violation(rule, at, shownValue(schema, place.value), detail));
   }
 
   /** Undefined: the rule's own message is used. */
-  #messageOf({ message, rule }: CompiledRule, bindings: Bindings, stop: (why: string) => never): string | undefined {
+  *#messageOf({ message, rule }: CompiledRule, bindings: Bindings, stop: (why: string) => never): Pauses<string | undefined> {
     if (message === undefined) return undefined;
-    const result = message.evaluate(bindings);
+    const result = yield* completed(message.start(bindings));
     if (result.cost > this.#budget) {
       stop("messageExpression evaluation failed due to running out of cost budget, no further validation rules will be run");
     }
