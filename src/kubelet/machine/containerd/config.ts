@@ -40,6 +40,12 @@ const DISABLED_PLUGINS = [
 /** The kernel's minimum, as upstream's set-ups use: the OOM killer takes the runtime last. */
 const OOM_SCORE = -999;
 
+/**
+ * Where administrators configure mirrors and certificates of registries (`<host>/hosts.toml`): the default of containerd 2. Version 1
+ * has no default. A missing directory is not an error.
+ */
+const REGISTRY_CONFIG_PATH = "/etc/containerd/certs.d:/etc/docker/certs.d";
+
 const CRI = `plugins."io.containerd.grpc.v1.cri"`;
 
 export function containerdConfiguration(places: ContainerdPlaces): string {
@@ -68,6 +74,7 @@ export function containerdConfiguration(places: ContainerdPlaces): string {
       netns_mounts_under_state_dir: true,
     }),
     table(`${CRI}.cni`, { bin_dir: places.cniBinaryDirectory, conf_dir: places.cniConfigDirectory, max_conf_num: 1 }),
+    table(`${CRI}.registry`, { config_path: REGISTRY_CONFIG_PATH }),
     table(`${CRI}.containerd`, { default_runtime_name: "runc", snapshotter: places.snapshotter }),
     table(`${CRI}.containerd.runtimes.runc`, { runtime_type: "io.containerd.runc.v2" }),
     table(`${CRI}.containerd.runtimes.runc.options`, { SystemdCgroup: false, Root: places.runcDirectory }),
