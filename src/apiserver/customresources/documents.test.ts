@@ -48,6 +48,27 @@ test("discovery lists a custom resource with its names and subresources until it
   equal((await started.call("GET", "/apis/example.com/v1")).code, 404);
 });
 
+test("a version that is not served any more disappears from discovery, OpenAPI and the API", async () => {
+  await using started = await startServer();
+  const current = { name: "v1", served: true, storage: true, schema: { openAPIV3Schema: SCHEMA } };
+  const old = { ...current, name: "v1alpha1", storage: false };
+  await createDefinition(started, { ...OPTIONS, spec: { ...OPTIONS.spec, versions: [current, old] } });
+  const before = await read(started, "/openapi/v2");
+
+  const versions = [current, { ...old, served: false }];
+  await started.call("PATCH", `${CRDS}/crontabs.example.com`, { spec: { versions } }, { "content-type": "application/merge-patch+json" });
+  await settled(started);
+  const after = await read(started, "/openapi/v2");
+  const group = await started.call("GET", "/apis/example.com");
+
+  equal("com.example.v1alpha1.CronTab" in before.body.definitions, true);
+  equal("com.example.v1alpha1.CronTab" in after.body.definitions, false);
+  equal("com.example.v1.CronTab" in after.body.definitions, true);
+  deepEqual(group.body.versions, [{ groupVersion: "example.com/v1", version: "v1" }]);
+  equal((await started.call("GET", "/apis/example.com/v1alpha1/crontabs")).code, 404);
+  equal((await started.call("GET", "/apis/example.com/v1/crontabs")).code, 200);
+});
+
 test("both OpenAPI documents have the schema of a custom resource, under a new entity tag", async () => {
   await using started = await startServer();
   const before = await read(started, "/openapi/v2");

@@ -43,8 +43,9 @@ export class ServedEndpoints implements Endpoints {
 
   replace(previous: Resource, next: Resource, schemas: SchemaSet): void {
     const endpoints = this.#endpointsOf(next, schemas);
-    // The paths that remain keep their place in discovery.
-    const replaced = this.#withdraw(previous, new Set(endpoints.keys()));
+    // The paths that remain keep their place in discovery; a version that is not served any more does not remain.
+    const remaining = [...endpoints].filter(([, { served }]) => served.isHidden !== true).map(([path]) => path);
+    const replaced = this.#withdraw(previous, new Set(remaining));
     this.#serve(endpoints);
     for (const storage of replaced) this.#retire(storage);
     this.#notify();
