@@ -8,11 +8,13 @@ import type { DaemonSetSpec, DaemonSetStatus } from "../../api/generated/apps/v1
 import type { Node, Pod } from "../../api/generated/core/v1.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { assert } from "../../base/assert.ts";
+import { stub } from "../../base/testing/stub.ts";
+import type { Reader } from "../../client/informer/informer.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { markReady, podsOf, setStatus } from "../runtime/testing/pods.ts";
 import { obedientPods } from "../shared/testing/obedient-pods.ts";
 import { givenTakenRevision } from "../shared/testing/taken-revision.ts";
-import { daemonSetController } from "./daemon-set-controller.ts";
+import { daemonSetController, podChangesDelayMs } from "./daemon-set-controller.ts";
 import { targetNode } from "./daemon-pod.ts";
 import { aDaemonSet, aNode, aTemplate, someNodes, type DaemonFacts } from "./testing/daemons.ts";
 
@@ -39,6 +41,31 @@ async function running(facts: DaemonFacts, all: readonly Node[] = someNodes(3), 
   await cluster.settled();
   return cluster;
 }
+
+test("changes of Pods are collected for DaemonSets with many Pods only", async () => {
+  const rows = [
+    { pods: undefined, delayMs: 0 },
+    { pods: 499, delayMs: 0 },
+    { pods: 500, delayMs: 20 },
+    { pods: 5_000, delayMs: 200 },
+  ];
+  for (const { pods: count, delayMs } of rows) {
+    const status = { currentNumberScheduled: 0, numberMisscheduled: 0, numberReady: 0, desiredNumberScheduled: count ?? 0 };
+    const daemonSet = { ...aDaemonSet(), ...(count === undefined ? {} : { status }) };
+    const read = stub<Reader>({ get: () => daemonSet as never });
+    equal(podChangesDelayMs(AGENT, read), delayMs, String(count));
+  }
+});
+
+test("a DaemonSet of more Pods than a reconciliation creates gets all of them without further changes", async () => {
+  await using cluster = await given(...someNodes(251), aDaemonSet());
+
+  await cluster.run(daemonSetController);
+  await cluster.settled();
+
+  equal((await podsOf(cluster)).length, 251);
+  equal((await statusOf(cluster))?.currentNumberScheduled, 251);
+});
 
 // ── nodes ───────────────────────────────────────────────────────────────────────────────────────────
 

@@ -52,6 +52,11 @@ export interface Watch<T extends KubeObject = KubeObject> {
   keys(change: Change<T>, read: Reader): Iterable<WorkKey>;
   /** Counts the change itself, for metrics of what happens to objects. As fast as `keys`. */
   count?(change: Change<T>, metrics: MetricSet): void;
+  /**
+   * How long changes are collected before they queue this key, for keys whose reconciliation costs far more than one change is worth. As fast as
+   * `keys`. Default: 0, at once.
+   */
+  delayMs?(key: WorkKey, read: Reader): number;
 }
 
 /** Everything that can be listed, watched and deleted, also kinds that are added and removed while the controller runs. */
@@ -61,7 +66,11 @@ export interface WatchOfEveryKind {
 }
 
 /** `watches: [watch(replicaSets, itself), watch(pods, itsController(replicaSets))]`. */
-export function watch<T extends KubeObject>(kind: ResourceKind<T>, keys: KeysOf<T>, options: Pick<Watch<T>, "count"> = {}): Watch<T> {
+export function watch<T extends KubeObject>(
+  kind: ResourceKind<T>,
+  keys: KeysOf<T>,
+  options: Pick<Watch<T>, "count" | "delayMs"> = {},
+): Watch<T> {
   return { kind, keys, ...options };
 }
 

@@ -66,6 +66,26 @@ test("a key is reconciled by one worker at a time, and once more if queued meanw
   deepEqual(values, [undefined, "3"]);
 });
 
+test("changes of a watch with a delay are collected: they queue the key once, after it", async () => {
+  await using world = await runWorld("a");
+  const values: (string | undefined)[] = [];
+  const watches = [watch(configMaps, itself, { delayMs: ({ name }) => (name === "a" ? 200 : 0) })];
+  const controller = mapController(async (key, { read }) => (values.push(read.get(configMaps, key)?.data?.["value"]), onChange), {
+    watches,
+  });
+  await world.start(controller);
+  for (const value of ["1", "2"]) await touch(world, "a", value);
+  await world.cluster.clock.advance(100);
+  await touch(world, "a", "3");
+  deepEqual(values, []);
+
+  await world.cluster.clock.advance(100);
+  deepEqual(values, ["3"]);
+
+  await world.cluster.clock.advance(1_000);
+  deepEqual(values, ["3"]);
+});
+
 test("the number of concurrent reconciliations is the controller's; by default five", async () => {
   for (const [concurrency, expected] of [
     [undefined, 5],

@@ -120,10 +120,11 @@ export class RunningController implements ControllerMetrics {
   #follow(watch: Watch | WatchOfEveryKind, signal: AbortSignal): Promise<void> {
     const { informers, everyKind, log } = this.#options;
     if (!("everyKind" in watch)) {
-      this.#listen(watch.kind, (change, read) => {
+      const keys = (change: Change, read: Reader): Iterable<WorkKey> => {
         watch.count?.(change, this.metrics);
         return watch.keys(change, read);
-      });
+      };
+      this.#listen(watch.kind, keys, (key, read) => watch.delayMs?.(key, read) ?? 0);
       return informers.of(watch.kind).synced(signal);
     }
     const listening = new Map<ResourceKind, Listening>();
@@ -147,13 +148,17 @@ export class RunningController implements ControllerMetrics {
     return everyKind.known(signal, log);
   }
 
-  #listen(kind: ResourceKind, keys: (change: Change, read: Reader) => Iterable<WorkKey>): Listening {
+  #listen(
+    kind: ResourceKind,
+    keys: (change: Change, read: Reader) => Iterable<WorkKey>,
+    delayMs: (key: WorkKey, read: Reader) => number = () => 0,
+  ): Listening {
     const { informers, read, log } = this.#options;
     const deliver = (change: Change): void => {
       const { object } = change;
       try {
         let trigger: Trigger | undefined;
-        for (const key of keys(change, read)) this.#wake(keyText(key), (trigger ??= triggerOf(change, kind)));
+        for (const key of keys(change, read)) this.#wake(keyText(key), (trigger ??= triggerOf(change, kind)), delayMs(key, read));
       } catch (error) {
         log.error("Mapping a change to work-queue keys failed", { changed: keyText({ kind: kindName(kind), ...keyOf(object) }), error });
       }
@@ -174,7 +179,11 @@ export class RunningController implements ControllerMetrics {
     return listening;
   }
 
-  #wake(text: string, trigger: Trigger | undefined): void {
+  #wake(text: string, trigger: Trigger | undefined, delayMs = 0): void {
+    if (delayMs > 0) {
+      this.#keepTrigger(text, trigger);
+      return this.#queue.addAfter(text, delayMs);
+    }
     this.statistics.adds++;
     const before = this.#woken.get(text);
     this.#woken.set(text, { atMs: before?.atMs ?? this.#options.clock.monotonic(), trigger: trigger ?? before?.trigger });
