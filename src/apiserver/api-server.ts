@@ -21,7 +21,7 @@ import { AuthenticationChain, withAuthenticatedGroup } from "./authentication/ch
 import { AuthorizationChain } from "./authorization/chain.ts";
 import { all as bootstrapSteps } from "./bootstrap/all.ts";
 import { bootstrap } from "./bootstrap/bootstrap.ts";
-import { RecordedCauses } from "./storage/recorded-causes.ts";
+import { RecordedCauses, type RecordedCausesOptions } from "./storage/recorded-causes.ts";
 import { clusterInfo } from "./bootstrap/cluster-info.ts";
 import { metricsApis } from "./custom-metrics/metrics-apis.ts";
 import type { Advertised } from "./bootstrap/kubernetes-endpoints.ts";
@@ -93,6 +93,8 @@ export interface ApiServerOptions {
   readonly moreMetrics?: () => MetricFamilies;
   /** Documents about other components of this process, served after the server's own. */
   readonly moreDocuments?: readonly Document[];
+  /** Where causes are kept across a restart. Absent: in memory only. */
+  readonly causes?: RecordedCausesOptions;
   /** Large requests yield the event loop between slices of work. Not under virtual time, where only the clock's owner advances anything. */
   readonly yieldsToEventLoop?: boolean;
   readonly config?: Partial<ApiServerConfig>;
@@ -253,7 +255,7 @@ function contextOf(
   };
   const authenticator = options.authenticator ?? new AuthenticationChain({ identity, objects, evaluations, clock, log, label });
   const authorizer = new AuthorizationChain(config.authorizationModes, { objects, clock, log });
-  const causes = new RecordedCauses(clock);
+  const causes = new RecordedCauses(clock, options.causes);
   const webhooks = webhookCalls({ objects, random, clock, transport });
   const aggregation = new Aggregator({ endpoints, objects, clock, random, log }, options.remoteConnector);
   const admissionContext = {

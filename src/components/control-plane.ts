@@ -19,6 +19,7 @@ import { startApiServerInProcess, startApiServerOn, type StartContext } from "./
 import type { AdvertisedAddress, ApiServerPart } from "./api-server/secure-serving.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers.ts";
+import { openCauseLog } from "./api-server/cause-log.ts";
 import { DECISIONS_ELSEWHERE, decisionsDocument } from "./api-server/decisions-document.ts";
 import type { LeaderElectedComponent, ActiveComponent } from "./leader-election/leader-elected-component.ts";
 import type { Election } from "./leader-election/leader-elected.ts";
@@ -129,6 +130,8 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   // Assigned later: they start after the server that serves their metrics and connects to them.
   const late: { controllers?: LeaderElectedControllers; scheduler?: LeaderElectedScheduler; nodes?: NodesPart } = {};
   const requests = new RequestMetrics(clock);
+  const causes = await clock.external(openCauseLog(config, store, clock));
+  if (causes !== undefined) starting.use(causes);
   const context: StartContext = {
     ...{ clock, log, random: random.derive("apiserver") },
     moreMetrics: () => [
@@ -138,6 +141,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
       ...processFamilies(),
     ],
     moreDocuments: [decisionsDocument({ acting: () => late.scheduler?.acting(), elsewhere: DECISIONS_ELSEWHERE })],
+    ...(causes === undefined ? {} : { causes }),
     connector: (network) => nodesConnector(() => late.nodes, { clock, network }),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
     ...(options.pki === undefined ? {} : { pki: options.pki }),

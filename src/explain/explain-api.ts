@@ -42,7 +42,7 @@ export interface CauseItem {
   readonly deleted?: true;
   /** Absent: a user's own decision, or a client that is not trusted to name its cause. */
   readonly cause?: Cause;
-  /** Who changed the object on its way, in order; absent: nobody did. */
+  /** Admission plugins that changed the object, in order; absent: none did. */
   readonly admission?: readonly AdmissionStep[];
   /** Why the request was refused. */
   readonly refusal?: Refusal;

@@ -9,6 +9,7 @@ import { services } from "../api/core/v1/service.ts";
 import type { IngressClass, IngressLoadBalancerIngress } from "../api/generated/networking.k8s.io/v1.ts";
 import { ingressClasses } from "../api/networking.k8s.io/v1/ingress-class.ts";
 import { ingresses } from "../api/networking.k8s.io/v1/ingress.ts";
+import { causedBy } from "../api/machinery/cause.ts";
 import type { KubeObject } from "../api/machinery/object.ts";
 import { isReason } from "../api/machinery/status-error.ts";
 import type { Transport } from "../api/machinery/transport.ts";
@@ -310,7 +311,8 @@ class RunningController implements IngressController {
     const wanted = this.#address();
     if (deepEqual(ingress.status?.loadBalancer?.ingress ?? [], wanted)) return;
     try {
-      await this.#client.updateStatus(ingresses, { ...ingress, status: { ...ingress.status, loadBalancer: { ingress: wanted } } });
+      const cause = causedBy({ controller: "ingress", reason: "ReportingStatus", kind: ingresses, object: ingress });
+      await this.#client.with({ cause }).updateStatus(ingresses, { ...ingress, status: { ...ingress.status, loadBalancer: { ingress: wanted } } });
     } catch (error) {
       // The change arrives by the watch and is reconciled: often it is the same write, which the cache did not have yet.
       if (isReason(error, "Conflict") || isReason(error, "NotFound")) return;

@@ -12,7 +12,7 @@ import { leases } from "../../src/api/coordination.k8s.io/v1/lease.ts";
 import { pods } from "../../src/api/core/v1/pod.ts";
 import type { Lease } from "../../src/api/generated/coordination.k8s.io/v1.ts";
 import { CAUSES_MAX } from "../../src/apiserver/storage/recorded-causes.ts";
-import { CAUSES_PATH } from "../../src/apiserver/documents/causes/causes.ts";
+import { CAUSES_PATH } from "../../src/explain/explain-api.ts";
 import { Disposables } from "../../src/base/disposables.ts";
 import { seededRandom } from "../../src/base/random.ts";
 import type { Client } from "../../src/client/client.ts";
@@ -142,7 +142,7 @@ async function checkRecord(stage: Stage, users: readonly string[]): Promise<read
 }
 
 async function written({ server }: Stage): Promise<readonly Write[]> {
-  const { items } = JSON.parse((await server.ask("GET", CAUSES_PATH)).body) as { readonly items: readonly Write[] };
+  const { items } = JSON.parse((await server.ask("GET", `${CAUSES_PATH}?outcome=committed`)).body) as { readonly items: readonly Write[] };
   ok(items.length < CAUSES_MAX, "the record has dropped the first writes");
   return items;
 }

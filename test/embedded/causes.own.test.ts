@@ -2,7 +2,7 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
 import type { Cause } from "../../src/api/machinery/cause.ts";
-import { CAUSES_PATH } from "../../src/apiserver/documents/causes/causes.ts";
+import { CAUSES_PATH } from "../../src/explain/explain-api.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { isAvailable } from "../../src/embedded/conditions.ts";
 
@@ -82,7 +82,7 @@ test("from apply to Running to deletion, the cause of every write is another wri
   await cluster.delete("namespace/shop");
   await cluster.advance("5m");
 
-  const { items } = await cluster.client.document(CAUSES_PATH);
+  const { items } = await cluster.client.document(`${CAUSES_PATH}?outcome=committed`);
   const writes = items as readonly Write[];
   const byRevision = new Map(writes.map((write) => [write.resourceVersion, write]));
   const revisions = new Set(byRevision.keys());

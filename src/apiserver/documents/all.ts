@@ -4,6 +4,7 @@ import { causesDocument } from "./causes/causes.ts";
 import { discoveryDocument } from "./discovery/discovery.ts";
 import { fairnessDocument } from "./fairness/fairness.ts";
 import { healthDocument } from "./health.ts";
+import { historyDocument } from "./history/history.ts";
 import { indexDocument } from "./index-page.ts";
 import { metricsDocument } from "./metrics/metrics.ts";
 import { openIdDocument } from "./openid/openid.ts";
@@ -21,5 +22,6 @@ export const all: readonly DocumentFactory[] = [
   metricsDocument,
   openIdDocument,
   causesDocument,
+  historyDocument,
   fairnessDocument,
 ];

@@ -2,8 +2,11 @@ import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { Readiness } from "../framework/document.ts";
 import type { ExchangeRequest, WholeAnswer } from "../framework/exchange.ts";
+import type { RequestContext } from "../framework/request.ts";
 import { isStatusError } from "../../api/machinery/status-error.ts";
 import { healthDocument } from "./health.ts";
+
+const CONTEXT: RequestContext = { user: { name: "jane", groups: [] }, userAgent: "test", warn() {} };
 
 const healthy: Readiness["checks"] = [
   { name: "ping", ok: true },
@@ -24,7 +27,7 @@ async function ask(checks: Readiness["checks"], target: string): Promise<{ reado
   const document = healthDocument({ readiness: () => Promise.resolve({ isReady: checks.every(({ ok }) => ok), checks }) });
   equal(document.answers(path), true);
   try {
-    const { code, body } = (await document.answer({ query } as ExchangeRequest, path)) as WholeAnswer;
+    const { code, body } = (await document.answer({ query } as ExchangeRequest, path, CONTEXT)) as WholeAnswer;
     return { code, text: body.map((piece) => new TextDecoder().decode(piece)).join("") };
   } catch (error) {
     if (isStatusError(error)) return { code: error.code, text: "" };
@@ -95,9 +98,9 @@ for (const { it, checks, path, code, text } of rows) {
 
 test("/metrics/slis counts health check results", async () => {
   const document = healthDocument({ readiness: () => Promise.resolve({ isReady: false, checks: broken }) });
-  await document.answer({ query: "" } as ExchangeRequest, "/livez");
+  await document.answer({ query: "" } as ExchangeRequest, "/livez", CONTEXT);
 
-  const { headers, body } = (await document.answer({ query: "" } as ExchangeRequest, "/metrics/slis")) as WholeAnswer;
+  const { headers, body } = (await document.answer({ query: "" } as ExchangeRequest, "/metrics/slis", CONTEXT)) as WholeAnswer;
 
   equal(headers["content-type"], "text/plain; version=0.0.4; charset=utf-8");
   match(new TextDecoder().decode(body[0]), /^kubernetes_healthcheck\{name="etcd",type="livez"\} 0$/m);

@@ -11,7 +11,7 @@ import type { Operation, Store } from "../../store/store.ts";
 import type { AdmissionConfig } from "./admission-config.ts";
 import type { AdmissionMetrics } from "./admission/admission-metrics.ts";
 import type { Authorizer } from "./authorization.ts";
-import type { Causes } from "./causes.ts";
+import type { Causes } from "./recording/causes.ts";
 import type { Endpoint, Endpoints } from "./endpoints.ts";
 import type { Objects } from "./objects.ts";
 import type { RequestContext } from "./request.ts";

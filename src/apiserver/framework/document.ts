@@ -5,7 +5,7 @@
 import type { Family, HistogramFamily } from "../../base/metrics/prometheus-text.ts";
 import type { ExchangeAnswer, ExchangeRequest } from "./exchange.ts";
 import type { Endpoints } from "./endpoints.ts";
-import type { Causes } from "./causes.ts";
+import type { Causes } from "./recording/causes.ts";
 import type { Metrics } from "./metrics.ts";
 import type { Descriptions } from "../../api/descriptions.ts";
 import type { FlowRequest } from "./flow-request.ts";
@@ -19,8 +19,8 @@ export interface Document {
   answers(path: string): boolean;
   /** The paths that it adds to the list at "/". Absent: none, as upstream does not list it. */
   listedPaths?(): Promise<readonly string[]> | readonly string[];
-  /** Called for GET and HEAD. Throws a StatusError. */
-  answer(request: ExchangeRequest, path: string): Promise<ExchangeAnswer> | ExchangeAnswer;
+  /** Called for GET and HEAD, with the user in the context. Throws a StatusError. */
+  answer(request: ExchangeRequest, path: string, context: RequestContext): Promise<ExchangeAnswer> | ExchangeAnswer;
 }
 
 /** A request for a document: a non-resource request, which goes through the pipeline like one for a resource. */

@@ -10,6 +10,7 @@ import type { Json, JsonObject } from "../../api/machinery/object.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import type { PatchType, RequestOptions } from "../../api/machinery/transport.ts";
 import type { ExchangeRequest, SwitchOffer, UpgradeOffer } from "./exchange.ts";
+import type { RequestTrail } from "./recording/request-trail.ts";
 
 export interface User {
   readonly name: string;
@@ -79,8 +80,10 @@ export interface RequestContext {
   readonly traceparent?: string;
   /** The lease that the caller must hold (header `k8ts-leadership`). */
   readonly leadership?: Leadership;
-  /** Why the caller sends it: the object and decision that caused it (header `k8ts-cause`). */
+  /** Why the caller sends it: the object and decision that caused it (header `k8ts-cause`, of trusted components only). */
   readonly cause?: Cause;
+  /** Collects what happens to the request. Absent for the server's own requests and reads of this process. */
+  readonly trail?: RequestTrail;
   /** Adds a message for the `Warning` header, in the order of detection. */
   warn(sentence: string): void;
   /** Adds an annotation to the audit event of the request. Absent: there is no audit log. */

@@ -10,7 +10,7 @@ import type { Admission } from "./admission.ts";
 import type { ApiServerConfig } from "./api-server-config.ts";
 import type { Authenticator } from "./authentication.ts";
 import type { Authorizer } from "./authorization.ts";
-import type { Causes } from "./causes.ts";
+import type { Causes } from "./recording/causes.ts";
 import type { Identity } from "./identity.ts";
 import type { Objects } from "./objects.ts";
 import type { Resolvers } from "./connection.ts";

@@ -14,8 +14,9 @@ import type {
   TransportWatchListener,
 } from "../../api/machinery/transport.ts";
 import type { Outcome } from "../framework/outcome.ts";
-import type { Pipeline } from "./pipeline.ts";
+import { READING, type Pipeline } from "./pipeline.ts";
 import type { ApiRequest, RequestBody, User } from "../framework/request.ts";
+import { RequestTrail } from "../framework/recording/request-trail.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { WatchEvent } from "../framework/watch.ts";
 
@@ -34,12 +35,13 @@ export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions
 
     async request(request) {
       const warnings: string[] = [];
-      const outcome = await pipeline.run(apiRequest(request, options, warnings));
+      const trail = READING.includes(request.verb) ? undefined : new RequestTrail(() => pipeline.newRequestId());
+      const outcome = await pipeline.run(apiRequest(request, options, { warnings, trail }));
       return responseOf(outcome, { verb: request.verb, warnings });
     },
 
     async watch(request, listener) {
-      const outcome = await pipeline.run(apiRequest({ ...request, verb: "watch" }, options, []));
+      const outcome = await pipeline.run(apiRequest({ ...request, verb: "watch" }, options, { warnings: [], trail: undefined }));
       if (outcome.is !== "watch") throw badRequest("this resource does not support watch");
       return startWatch(outcome, listener);
     },
@@ -50,7 +52,12 @@ function noDocuments(): Promise<never> {
   return Promise.reject(badRequest("the in-process transport serves resources only"));
 }
 
-function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOptions, warnings: string[]): ApiRequest {
+interface Collected {
+  readonly warnings: string[];
+  readonly trail: RequestTrail | undefined;
+}
+
+function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOptions, { warnings, trail }: Collected): ApiRequest {
   const { verb, group, version, plural, subresource = "", namespace = "", name = "", options = {}, signal, traceparent } = request;
   const { cause, leadership } = request;
   const body = bodyOf(request);
@@ -72,6 +79,7 @@ function apiRequest(request: TransportRequest, { user, userAgent }: InProcessOpt
       ...(traceparent === undefined ? {} : { traceparent }),
       ...(cause === undefined ? {} : { cause }),
       ...(leadership === undefined ? {} : { leadership }),
+      ...(trail === undefined ? {} : { trail }),
       warn: (sentence) => void warnings.push(sentence),
     },
   };

@@ -4,6 +4,8 @@
  * passes the user. A body is received before the seat is acquired, so a slow client occupies none.
  */
 import { onAbort } from "../../base/abort.ts";
+import type { Random } from "../../base/random.ts";
+import { newUid } from "../../base/uuid.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
 import { accessOf, mustHaveAccess } from "../framework/access/access.ts";
 import type { AccessAttributes } from "../framework/authorization.ts";
@@ -26,7 +28,7 @@ export type PipelineStep = "authorization" | "body" | "priority and fairness" | 
 
 export type PipelineRequest = ApiRequest | DocumentRequest | ForwardedRequest;
 
-const READING: readonly string[] = ["get", "head", "list", "watch"];
+export const READING: readonly string[] = ["get", "head", "list", "watch"];
 
 /** A body that has not been received yet. */
 export interface BodySource {
@@ -68,6 +70,9 @@ export class Pipeline {
   readonly #gate: ConcurrencyGate;
   readonly #checkLeadership: LeadershipCheck;
   readonly #bodies = new BodyMemory();
+  readonly #requestIds: Random;
+  #requestIdPrefix = "";
+  #requestCount = 0;
 
   constructor(server: ServerContext, verbs: Verbs, { metrics, gate, checkLeadership }: PipelineParts) {
     this.#server = server;
@@ -75,6 +80,13 @@ export class Pipeline {
     this.#metrics = metrics;
     this.#gate = gate;
     this.#checkLeadership = checkLeadership;
+    this.#requestIds = server.random.derive("request ids");
+  }
+
+  /** Names a request of this process, as `Audit-Id` names one over HTTP: unique across restarts, and cheaper. */
+  newRequestId(): string {
+    if (this.#requestIdPrefix === "") this.#requestIdPrefix = newUid(this.#requestIds).slice(0, REQUEST_ID_PREFIX_LENGTH);
+    return `${this.#requestIdPrefix}-${++this.#requestCount}`;
   }
 
   /** Rejects with a StatusError, whatever the failure. */
@@ -110,6 +122,7 @@ export class Pipeline {
       const status = this.#statusOf(error, request, step);
       if (status instanceof OverloadError) this.#metrics.rejected++;
       this.#count(request, resolved, { code: status.code, startedMs: started });
+      this.#recordRefusal(request, status, step);
       throw status;
     } finally {
       seat?.release();
@@ -186,6 +199,17 @@ export class Pipeline {
     mustHaveAccess(this.#server.authorizer, requestedAccessOf(request));
   }
 
+  /** Not found is the answer to a question rather than a refusal, and overload is counted, not recorded: both come in floods. */
+  #recordRefusal(request: PipelineRequest, error: StatusError, step: PipelineStep): void {
+    if (!isForResource(request) || error instanceof OverloadError) return;
+    const isRefusedByPlugin = request.context.trail?.refusedBy !== undefined;
+    if (error.reason === "NotFound" && !isRefusedByPlugin) return;
+    const isDenied = step === "authorization";
+    if (READING.includes(request.verb) && !isDenied) return;
+    const stage = isDenied ? "authorization" : isRefusedByPlugin ? "admission" : "write";
+    this.#server.causes.refuse({ request, error, stage });
+  }
+
   #statusOf(error: unknown, request: PipelineRequest, step: PipelineStep): StatusError {
     if (isStatusError(error)) return error;
     const { signal, traceparent, cause } = request.context;
@@ -208,6 +232,9 @@ export class Pipeline {
     return internalError(error);
   }
 }
+
+/** Enough to distinguish the processes of one cluster. */
+const REQUEST_ID_PREFIX_LENGTH = 8;
 
 const NOT_A_RESOURCE: ResolvedResource = { endpoint: undefined, subresource: undefined };
 

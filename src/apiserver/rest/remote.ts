@@ -11,6 +11,7 @@ import type { DocumentRequest } from "../framework/document.ts";
 import type { ExchangeAnswer, ExchangeRequest, SwitchOffer } from "../framework/exchange.ts";
 import type { FlowRequestOptions } from "../framework/flow-request.ts";
 import type { User } from "../framework/request.ts";
+import type { ServerContext } from "../framework/server-context.ts";
 import type { BodySource } from "../pipeline/pipeline.ts";
 import { contextOf } from "./request-context.ts";
 import { commonHeaders, failure, withFlow, type RestDependencies } from "./responses.ts";
@@ -27,7 +28,7 @@ export async function answerRemote(dependencies: RestDependencies, asked: AskedR
   const { server, pipeline, deadlines } = dependencies;
   const { request, route, switching } = asked;
   const { path } = route;
-  const forwarded = path.is === "document" ? documentOf(asked) : resourceOf(asked, path);
+  const forwarded = path.is === "document" ? documentOf(server, asked) : resourceOf(server, asked, path);
   const isLong = switching !== undefined || isLongRunning(forwarded);
   const deadline = isLong ? undefined : deadlines.start(timeoutOf(request), (reason) => request.cancel(reason));
   let flow: RequestFlow | undefined;
@@ -48,18 +49,22 @@ export async function answerRemote(dependencies: RestDependencies, asked: AskedR
 }
 
 /** Authorized by its path, like the discovery documents of this server. */
-function documentOf(asked: AskedRemote): DocumentRequest {
+function documentOf(server: ServerContext, asked: AskedRemote): DocumentRequest {
   const { request, user, route } = asked;
   return {
     ...{ group: "", version: "", plural: "", subresource: "", namespace: "", name: "", options: {} },
     verb: request.method.toLowerCase(),
     path: route.path.is === "document" ? route.path.asked : request.path,
-    context: contextOf(request, user, { signal: request.signal, warnings: [] }),
+    context: contextOf(request, user, { server, signal: request.signal, warnings: [] }),
     answer: () => forward(route.remote, asked, undefined),
   };
 }
 
-function resourceOf(asked: AskedRemote, { group, version, plural, subresource, namespace, name }: ResourcePath): ForwardedRequest {
+function resourceOf(
+  server: ServerContext,
+  asked: AskedRemote,
+  { group, version, plural, subresource, namespace, name }: ResourcePath,
+): ForwardedRequest {
   const { request, user, route } = asked;
   const access = requestedAccess(request, user);
   return {
@@ -67,7 +72,7 @@ function resourceOf(asked: AskedRemote, { group, version, plural, subresource, n
     verb: access.verb,
     options: flowOptions(request.query),
     access,
-    context: contextOf(request, user, { signal: request.signal, warnings: [] }),
+    context: contextOf(request, user, { server, signal: request.signal, warnings: [] }),
     forward: (body) => forward(route.remote, asked, body),
   };
 }

@@ -4,20 +4,27 @@ import { LEADERSHIP_HEADER, parseLeadership } from "../../api/machinery/leadersh
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
 import type { RequestContext, User } from "../framework/request.ts";
+import type { RequestTrail } from "../framework/recording/request-trail.ts";
+import type { ServerContext } from "../framework/server-context.ts";
+import { mayNameCause } from "../shared/explain/trusted-causes.ts";
 
 export interface ContextOptions {
+  readonly server: Pick<ServerContext, "authorizer">;
   readonly signal: AbortSignal | undefined;
   readonly warnings: string[];
+  /** Absent: another server answers the request. */
+  readonly trail?: RequestTrail | undefined;
 }
 
-export function contextOf(request: ExchangeRequest, user: User, { signal, warnings }: ContextOptions): RequestContext {
+export function contextOf(request: ExchangeRequest, user: User, { server, signal, warnings, trail }: ContextOptions): RequestContext {
   return {
     user,
     ...(signal === undefined ? {} : { signal }),
     userAgent: request.header("user-agent") ?? "",
     ...traceOf(request),
-    ...causeOf(request),
+    ...causeOf(server, request, user),
     ...leadershipOf(request),
+    ...(trail === undefined ? {} : { trail }),
     warn: (sentence) => void warnings.push(sentence),
   };
 }
@@ -37,9 +44,15 @@ function leadershipOf(request: ExchangeRequest): Pick<RequestContext, "leadershi
   return { leadership };
 }
 
-export function causeOf(request: ExchangeRequest): Pick<RequestContext, "cause"> {
+/** Only a trusted component's: anyone else could blame another for what they wrote. */
+export function causeOf(
+  { authorizer }: Pick<ServerContext, "authorizer">,
+  request: ExchangeRequest,
+  user: User,
+): Pick<RequestContext, "cause"> {
   const text = request.header(CAUSE_HEADER);
-  const cause = text === undefined || text.length > CARRIED_LENGTH_MAX ? undefined : parseCause(text);
+  if (text === undefined || text.length > CARRIED_LENGTH_MAX || !mayNameCause(authorizer, user)) return {};
+  const cause = parseCause(text);
   return cause === undefined ? {} : { cause };
 }
 

@@ -36,8 +36,22 @@ export function withFlow(answer: ExchangeAnswer, flow: RequestFlow | undefined):
   return flow === undefined || !("headers" in answer) ? answer : { ...answer, headers: { ...answer.headers, ...flow.headers } };
 }
 
-export function commonHeaders({ random }: ServerContext, request: ExchangeRequest): Headers {
-  return { "audit-id": request.header("audit-id") ?? newUid(random), "cache-control": "no-cache, private" };
+export function commonHeaders(server: ServerContext, request: ExchangeRequest): Headers {
+  return { "audit-id": assignedIds.get(request) ?? newAuditId(server, request), "cache-control": "no-cache, private" };
+}
+
+/** The `Audit-Id` of a request that is recorded before its response has headers; the response gets the same. */
+export function assignAuditId(server: ServerContext, request: ExchangeRequest): string {
+  const id = newAuditId(server, request);
+  assignedIds.set(request, id);
+  return id;
+}
+
+/** Entries live as long as their request. */
+const assignedIds = new WeakMap<ExchangeRequest, string>();
+
+function newAuditId({ random }: ServerContext, request: ExchangeRequest): string {
+  return request.header("audit-id") ?? newUid(random);
 }
 
 interface FailureOptions {

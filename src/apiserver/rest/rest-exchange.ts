@@ -14,7 +14,8 @@ import type { Outcome } from "../framework/outcome.ts";
 import { isPretty } from "../shared/pretty-json.ts";
 import type { BodySource } from "../pipeline/pipeline.ts";
 import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
-import type { ApiRequest, User } from "../framework/request.ts";
+import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
+import { RequestTrail } from "../framework/recording/request-trail.ts";
 import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
@@ -26,8 +27,8 @@ import { BodyReceiver } from "./receive-body.ts";
 import { checkTimeout, parseQuery, type ParsedQuery } from "./request-options.ts";
 import { verbOf, type ResourcePath } from "../framework/access/request-path.ts";
 import { answerRemote } from "./remote.ts";
-import { causeOf, contextOf, traceOf } from "./request-context.ts";
-import { commonHeaders, failure, PLAIN_TEXT, withFlow, type RestDependencies } from "./responses.ts";
+import { contextOf, traceOf } from "./request-context.ts";
+import { assignAuditId, commonHeaders, failure, PLAIN_TEXT, withFlow, type RestDependencies } from "./responses.ts";
 import { routeOf, type DocumentRoute } from "./route.ts";
 import { warningHeaders } from "./warnings.ts";
 import { streamWatch } from "./watch-stream.ts";
@@ -101,12 +102,13 @@ export async function answerDocument(
 
 /** Without a signal and without leadership: a document is read from memory and writes nothing. */
 function documentRequest(server: ServerContext, request: ExchangeRequest, user: User, route: DocumentRoute): DocumentRequest {
+  const context: RequestContext = { user, userAgent: request.header("user-agent") ?? "", ...traceOf(request), warn() {} };
   return {
     ...NO_RESOURCE,
     verb: request.method.toLowerCase(),
     path: route.path.asked,
-    context: { user, userAgent: request.header("user-agent") ?? "", ...traceOf(request), ...causeOf(request), warn() {} },
-    answer: () => documentAt(server, request, route),
+    context,
+    answer: () => documentAt(server, request, route, context),
   };
 }
 
@@ -116,11 +118,12 @@ async function documentAt(
   server: ServerContext,
   request: ExchangeRequest,
   { document, path: { path } }: DocumentRoute,
+  context: RequestContext,
 ): Promise<ExchangeAnswer> {
   if ((document === undefined || path.startsWith("/apis/")) && !isServed(server, path)) return pageNotFound(server, request);
   if (document === undefined) throw noSuchPath();
   if (request.method !== "GET" && request.method !== "HEAD") throw methodNotAllowed();
-  return document.answer(request, path);
+  return document.answer(request, path, context);
 }
 
 async function answerResource(dependencies: RestDependencies, asked: AskedResource): Promise<ExchangeAnswer> {
@@ -140,7 +143,12 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
       namespace: path.namespace,
       name: path.name,
       options: query.options,
-      context: contextOf(request, user, { signal: deadline === undefined ? undefined : request.signal, warnings }),
+      context: contextOf(request, user, {
+        server,
+        signal: deadline === undefined ? undefined : request.signal,
+        warnings,
+        trail: trailOf(server, request),
+      }),
     };
     flow = pipeline.classify(api);
     const source = hasBody(verb) ? bodySource(request, body, bodyBytesMax(resolved, verb)) : undefined;
@@ -214,7 +222,7 @@ async function answerConnection({ server, pipeline }: RestDependencies, asked: A
       ...(offer === undefined ? {} : { offer }),
       ...(switching === undefined ? {} : { switching }),
     },
-    context: contextOf(request, user, { signal: request.signal, warnings }),
+    context: contextOf(request, user, { server, signal: request.signal, warnings, trail: trailOf(server, request) }),
   };
   const outcome = await pipeline.run(connecting, { resolved });
   if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: the response is not a connection`);
@@ -240,6 +248,10 @@ function askedFor(endpoint: Endpoint | undefined, verb: string): AskedFor {
   if (endpoint !== undefined && !endpoint.resource.stored && verb === "create") return "value";
   if (verb === "watch" || verb === "list") return verb;
   return verb === "deletecollection" ? "list" : "object";
+}
+
+function trailOf(server: ServerContext, request: ExchangeRequest): RequestTrail {
+  return new RequestTrail(() => assignAuditId(server, request));
 }
 
 function hasBody(verb: string): boolean {

@@ -1,56 +1,148 @@
 /**
- * The latest writes and their causes, in a ring buffer: the basis for answering "why is this so?". Every commit that changes an object is
- * one record with the revision of the commit, so the cause of another write can be looked up by its revision: also that of a deletion, of
- * each object of a deletecollection, of a binding. A write that changes nothing has no revision and no record. Records older than the ring
- * are dropped. Served by documents/causes.
+ * The latest writes and refused requests with their causes, in two ring buffers: the basis for answering "why is this so?". Every commit
+ * that changes an object is one record with the revision of the commit, so the cause of another write can be looked up by its revision:
+ * also that of a deletion, of each object of a deletecollection, of a binding. A write that changes nothing has no revision and no record.
+ * Records older than the rings are dropped; refusals have a ring of their own, so that a client that is refused in a loop displaces no
+ * writes. Served by documents/causes.
  *
  * Leases and Events are left out. No state follows from them, and timers write them by the hundred: the leases of a hundred nodes alone
  * would push everything else out within minutes. A cause names the object, so a Lease as a cause explains itself.
  */
 import type { Clock } from "../../base/clock.ts";
-import type { Causes, CommittedWrite, RecordedWrite } from "../framework/causes.ts";
+import type { Causes, CauseRecord, CommittedWrite, RefusedRequest } from "../framework/recording/causes.ts";
+import type { RequestContext } from "../framework/request.ts";
 
-/** About 200 bytes each, and at most some 2,000. Enough for a whole rollout of hundreds of Pods. */
-export const CAUSES_MAX = 4_096;
+/** About 300 bytes each, and at most some 2,000. Enough for a rollout of a thousand Pods, and for hours of a calm cluster. */
+export const CAUSES_MAX = 8_192;
 
-/** User agents can be arbitrarily long; the beginning identifies the program. */
+/** Enough for the last minutes of a client that is refused in a loop with back-off. */
+export const REFUSALS_MAX = 1_024;
+
+/** User agents, request ids and messages can be arbitrarily long; the beginning identifies them. */
 const USER_AGENT_LENGTH_MAX = 256;
+const REQUEST_ID_LENGTH_MAX = 128;
+const MESSAGE_LENGTH_MAX = 2_048;
+
+/** Where records are kept across a restart. */
+export interface CauseLog {
+  /** Never throws: causes explain, and nothing depends on them. */
+  append(record: CauseRecord): void;
+}
+
+export interface RecordedCausesOptions {
+  readonly log?: CauseLog | undefined;
+  /** Records of earlier processes, ordered by id. */
+  readonly earlier?: readonly CauseRecord[] | undefined;
+}
 
 export class RecordedCauses implements Causes {
   readonly #clock: Pick<Clock, "now">;
-  readonly #ring: RecordedWrite[] = [];
-  /** Index of the next record once the ring is full: that of the oldest. */
-  #next = 0;
+  readonly #log: CauseLog | undefined;
+  readonly #writes = new Ring(CAUSES_MAX);
+  readonly #refusals = new Ring(REFUSALS_MAX);
+  readonly #listeners = new Set<(record: CauseRecord) => void>();
+  #newestId = 0;
 
-  constructor(clock: Pick<Clock, "now">) {
+  constructor(clock: Pick<Clock, "now">, { log, earlier = [] }: RecordedCausesOptions = {}) {
     this.#clock = clock;
+    this.#log = log;
+    for (const record of earlier) this.#keep(record);
+  }
+
+  get newestId(): number {
+    return this.#newestId;
   }
 
   /** Hot path (called per commit): must stay one small allocation. */
   record({ storage, name, revision, request, deleted }: CommittedWrite): void {
     if (storage.resource.recordsCauses === false) return;
-    const { user, userAgent, cause } = request.context;
-    const written: RecordedWrite = {
-      timeMs: this.#clock.now(),
-      resourceVersion: String(revision),
+    const { cause, trail } = request.context;
+    this.#add({
+      ...this.#head(request.context),
+      revision,
       name: name.name,
       namespace: name.namespace,
       verb: request.verb,
       group: storage.name.group,
       plural: storage.name.plural,
       subresource: request.subresource,
-      user: user.name,
-      userAgent: userAgent.slice(0, USER_AGENT_LENGTH_MAX),
       ...(cause === undefined ? {} : { cause }),
+      ...(trail?.steps === undefined ? {} : { admission: trail.steps }),
       ...(deleted === undefined ? {} : { deleted }),
-    };
-    if (this.#ring.length < CAUSES_MAX) this.#ring.push(written);
-    else this.#ring[this.#next] = written;
-    this.#next = (this.#next + 1) % CAUSES_MAX;
+    });
   }
 
-  /** Oldest first. A watcher in this process may write before the write that it reacts to is recorded, so the order is by revision. */
-  list(): readonly RecordedWrite[] {
-    return this.#ring.toSorted((a, b) => Number(a.resourceVersion) - Number(b.resourceVersion));
+  refuse({ request, error, stage }: RefusedRequest): void {
+    const { verb, group, plural, subresource, namespace, name, context } = request;
+    const { cause, trail } = context;
+    const message = error.message.slice(0, MESSAGE_LENGTH_MAX);
+    const plugin = trail?.refusedBy;
+    this.#add({
+      ...this.#head(context),
+      revision: 0,
+      ...{ verb, group, plural, subresource, namespace, name },
+      ...(cause === undefined ? {} : { cause }),
+      ...(trail?.steps === undefined ? {} : { admission: trail.steps }),
+      refusal: { code: error.code, reason: error.reason, message, stage, ...(plugin === undefined ? {} : { plugin }) },
+    });
+  }
+
+  #head({ user, userAgent, trail }: RequestContext) {
+    return {
+      id: this.#newestId + 1,
+      timeMs: this.#clock.now(),
+      user: user.name,
+      userAgent: userAgent.length > USER_AGENT_LENGTH_MAX ? userAgent.slice(0, USER_AGENT_LENGTH_MAX) : userAgent,
+      ...(trail === undefined ? {} : { requestId: trail.id.slice(0, REQUEST_ID_LENGTH_MAX) }),
+    };
+  }
+
+  #add(record: CauseRecord): void {
+    this.#keep(record);
+    this.#log?.append(record);
+    for (const listener of this.#listeners) listener(record);
+  }
+
+  #keep(record: CauseRecord): void {
+    this.#newestId = record.id;
+    (record.refusal === undefined ? this.#writes : this.#refusals).push(record);
+  }
+
+  list(): readonly CauseRecord[] {
+    return [...this.#writes.items(), ...this.#refusals.items()].sort((a, b) => a.id - b.id);
+  }
+
+  revisionAt(timeMs: number): number | undefined {
+    let found: number | undefined;
+    for (const { timeMs: writtenMs, revision } of this.#writes.items())
+      if (writtenMs <= timeMs && revision > (found ?? 0)) found = revision;
+    return found;
+  }
+
+  subscribe(listener: (record: CauseRecord) => void): () => void {
+    this.#listeners.add(listener);
+    return () => void this.#listeners.delete(listener);
+  }
+}
+
+/** The last records. */
+class Ring {
+  readonly #max: number;
+  readonly #records: CauseRecord[] = [];
+  /** Index of the next record once the ring is full: that of the oldest. */
+  #next = 0;
+
+  constructor(max: number) {
+    this.#max = max;
+  }
+
+  push(record: CauseRecord): void {
+    if (this.#records.length < this.#max) this.#records.push(record);
+    else this.#records[this.#next] = record;
+    this.#next = (this.#next + 1) % this.#max;
+  }
+
+  items(): readonly CauseRecord[] {
+    return this.#records;
   }
 }

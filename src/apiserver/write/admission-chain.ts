@@ -1,6 +1,7 @@
 /** Calls the admission plugins in their order, combines their charges, and measures them. The contract is framework/admission.ts. */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
+import { changedFields } from "../../explain/changed-fields.ts";
 import type { AdmissionMetrics, ObserveDuration } from "../framework/admission/admission-metrics.ts";
 import type { Admission, AdmissionPlugin, AdmissionRequest, Charge, Reinvocation } from "../framework/admission.ts";
 
@@ -28,6 +29,8 @@ export class AdmissionChain implements Admission {
   }
 
   mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> {
+    // An update that lost a race is admitted again.
+    if (request.context.trail !== undefined) request.context.trail.steps = undefined;
     return this.#mutating.step(request.operation, async () => {
       const rounds = new Rounds();
       const once = await this.#mutateOnce({ ...request, object, reinvocation: rounds });
@@ -39,12 +42,15 @@ export class AdmissionChain implements Admission {
 
   async #mutateOnce(request: MutatedRequest): Promise<MutatedRequest> {
     let current = request;
-    const take = (changed: KubeObject | undefined): void => {
-      if (changed !== undefined) current = { ...current, object: changed };
+    const { trail } = request.context;
+    const take = (plugin: AdmissionPlugin, changed: KubeObject | undefined): void => {
+      if (changed === undefined) return;
+      if (trail !== undefined) (trail.steps ??= []).push({ plugin: plugin.name, changed: changedFields(current.object, changed) });
+      current = { ...current, object: changed };
     };
-    await this.#mutating.call(request.operation, (plugin) => {
+    await this.#mutating.call(request, (plugin) => {
       const answer = plugin.mutate?.(current);
-      return answer instanceof Promise ? answer.then(take) : take(answer);
+      return answer instanceof Promise ? answer.then((changed) => take(plugin, changed)) : take(plugin, answer);
     });
     return current;
   }
@@ -53,7 +59,7 @@ export class AdmissionChain implements Admission {
   async validate(request: AdmissionRequest): Promise<Charge> {
     const { operation } = request;
     if (operation === "DELETE") {
-      await this.#mutatingDelete.step(operation, () => this.#mutatingDelete.call(operation, (plugin) => plugin.mutateDelete?.(request)));
+      await this.#mutatingDelete.step(operation, () => this.#mutatingDelete.call(request, (plugin) => plugin.mutateDelete?.(request)));
     }
     const charges: Charge[] = [];
     const take = (charge: Charge | void): void => void (charge === undefined || charges.push(charge));
@@ -62,7 +68,7 @@ export class AdmissionChain implements Admission {
       return answer instanceof Promise ? answer.then(take) : take(answer);
     };
     try {
-      await this.#validating.step(operation, () => this.#validating.call(operation, validateOne));
+      await this.#validating.step(operation, () => this.#validating.call(request, validateOne));
     } catch (error) {
       await settleAll(charges, false);
       throw error;
@@ -104,7 +110,7 @@ class TimedPlugins {
   }
 
   /** Hot path: most plugins ignore most requests; then nothing is awaited. */
-  async call(operation: string, callOne: (plugin: AdmissionPlugin) => Promise<void> | void): Promise<void> {
+  async call({ operation, context }: AdmissionRequest, callOne: (plugin: AdmissionPlugin) => Promise<void> | void): Promise<void> {
     const { clock } = this.#options;
     const observers = this.#observersOf(operation).plugins;
     let startMs = clock.monotonic();
@@ -115,6 +121,7 @@ class TimedPlugins {
         if (answer instanceof Promise) await answer;
         isRejected = false;
       } finally {
+        if (isRejected && context.trail !== undefined) context.trail.refusedBy = plugin.name;
         const endMs = clock.monotonic();
         observers[index]?.(endMs - startMs, isRejected);
         startMs = endMs;

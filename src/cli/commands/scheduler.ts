@@ -5,7 +5,8 @@ import type { RunningScheduler } from "../../scheduler/scheduler.ts";
 import { defineCommand } from "../framework/command.ts";
 import { isPipe } from "../../host/files/files.ts";
 import { connectionFlags, connectionFileCheck, loadConnection } from "../../config/connection-flags.ts";
-import { decisionsPage, DECISIONS_PATH } from "../../components/pages/decisions-page.ts";
+import { decisionsPage } from "../../components/pages/decisions-page.ts";
+import { DECISIONS_PATH } from "../../explain/explain-api.ts";
 import type { FlagValues } from "../framework/flags.ts";
 import {
   electionOf,

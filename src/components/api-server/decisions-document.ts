@@ -5,7 +5,8 @@
 import { JSON_TYPE, negotiate, notAcceptable } from "../../api/machinery/codec/media-type.ts";
 import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
 import type { Document } from "../../apiserver/framework/document.ts";
-import { DECISIONS_PATH, readDecisions, type DecidingScheduler } from "../pages/decisions-page.ts";
+import { DECISIONS_PATH } from "../../explain/explain-api.ts";
+import { readDecisions, type DecidingScheduler } from "../pages/decisions-page.ts";
 
 export interface DecisionsDocumentOptions {
   /** The scheduler, while it is active in this process. */

@@ -29,6 +29,7 @@ import type { ApiServerOptions } from "../../config/api-server-config.ts";
 import { readClientAuthorities, readIdentity } from "./identity.ts";
 import { KubeletTls } from "./kubelet-tls.ts";
 import { readProxyClientFiles } from "../../config/certificate-files.ts";
+import { openCauseLog } from "./cause-log.ts";
 import { checkApiServerFiles } from "./check-files.ts";
 import { readAdmission } from "./webhook-credentials.ts";
 import { openStore } from "../store/open-store.ts";
@@ -42,7 +43,7 @@ export interface CoreContext {
   readonly log: Logger;
 }
 
-export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "moreDocuments"> {
+export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "moreDocuments" | "causes"> {
   /** Connector to nodes, given the one over the network. Default: that one. */
   connector?(network: NodeConnector | undefined): NodeConnector;
   /** Default: the machine's. */
@@ -65,7 +66,11 @@ export async function startStoreAndApiServer(
   await clock.external(checkApiServerFiles(apiServer));
   const store = await openStore(config, { clock, log: log.with({ part: "store" }) });
   starting.defer(() => store.close());
-  const { part, core } = starting.use(await startApiServerOn(store, apiServer, context));
+  const causes = await clock.external(openCauseLog(config, store, clock));
+  if (causes !== undefined) starting.use(causes);
+  const { part, core } = starting.use(
+    await startApiServerOn(store, apiServer, { ...context, ...(causes === undefined ? {} : { causes }) }),
+  );
   if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const running = starting.move();
   return { part, core, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
@@ -154,7 +159,7 @@ interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "
 
 /** The API server on an open store. */
 function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
-  const { identity, moreMetrics, moreDocuments, connector, webhookTransport, remoteConnector: remote } = settings;
+  const { identity, moreMetrics, moreDocuments, causes, connector, webhookTransport, remoteConnector: remote } = settings;
   // Expressions name time zones: timestamp.getHours("Europe/Berlin").
   provideTimeZones(machineTimeZone);
   return startApiServer({
@@ -168,6 +173,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
     loadDescriptions: () => clock.external(loadDescriptions()),
     ...(moreMetrics === undefined ? {} : { moreMetrics }),
     ...(moreDocuments === undefined ? {} : { moreDocuments }),
+    ...(causes === undefined ? {} : { causes }),
     ...(connector === undefined ? {} : { connector }),
     webhookTransport,
     ...(remote === undefined ? {} : { remoteConnector: remote }),

@@ -6,8 +6,6 @@
 import type { RunningScheduler } from "../../scheduler/scheduler.ts";
 import type { Page } from "./http-pages.ts";
 
-export const DECISIONS_PATH = "/debug/k8ts/decisions";
-
 export type DecidingScheduler = Pick<RunningScheduler, "decisions">;
 
 export type DecisionsAnswer =

@@ -131,7 +131,9 @@ async function untilReady({ isReady, clock }: KeepDnsServiceOptions, signal: Abo
   while (!isReady() && !signal.aborted) await clock.sleep(READY_POLL_MS, signal).catch(() => undefined);
 }
 
-async function reconcile(client: Client, options: KeepDnsServiceOptions, isReady: boolean): Promise<void> {
+async function reconcile(plain: Client, options: KeepDnsServiceOptions, isReady: boolean): Promise<void> {
+  const { namespace, name } = DNS_SERVICE_KEY;
+  const client = plain.with({ cause: { controller: "dns", key: `${namespace}/${name}`, reason: isReady ? "Ready" : "NotReady" } });
   const { clusterIps, endpoints, log, warn } = options;
   const found = await find(client, services, DNS_SERVICE_KEY);
   const service = found ?? (await client.create(services, dnsService(clusterIps)));

@@ -94,7 +94,13 @@ export class CsiNodeManager {
   async #patchNode(patchOf: (node: Awaited<ReturnType<CsiNodeManager["node"]>>) => ReturnType<typeof installPatch>): Promise<void> {
     const value = patchOf(await this.node());
     if (value === undefined) return;
-    await this.#options.client.patch(nodes, { name: this.#options.nodeName }, { type: "merge", value });
+    await this.#writer().patch(nodes, { name: this.#options.nodeName }, { type: "merge", value });
+  }
+
+  /** A driver's registration has no revision: it triggers the write through the kubelet. */
+  #writer(): Client {
+    const { client, nodeName } = this.#options;
+    return client.with({ cause: { controller: "kubelet", key: nodeName, reason: "DriverRegistration" } });
   }
 
   node() {
@@ -103,7 +109,8 @@ export class CsiNodeManager {
 
   /** One of an earlier Node of this name is deleted first: its drivers are not registered here. */
   async #writeCsiNode(change: (csiNode: CSINode) => CSINode): Promise<void> {
-    const { client, nodeName: name, log } = this.#options;
+    const { nodeName: name, log } = this.#options;
+    const client = this.#writer();
     const node = await this.node();
     const found = await client.get(csiNodes, { name }).catch((error: unknown) => {
       if (isReason(error, "NotFound")) return undefined;

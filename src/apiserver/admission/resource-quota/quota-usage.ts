@@ -21,7 +21,7 @@ import { bookkeepingPrefix } from "../../../store/key.ts";
 import type { Operation, Store } from "../../../store/store.ts";
 import { bytesValue } from "../../../store/value.ts";
 import type { AdmissionDependencies } from "../../framework/admission.ts";
-import type { Causes } from "../../framework/causes.ts";
+import type { Causes } from "../../framework/recording/causes.ts";
 import type { Endpoint, Endpoints } from "../../framework/endpoints.ts";
 import type { KindName, Objects } from "../../framework/objects.ts";
 import type { RequestContext } from "../../framework/request.ts";

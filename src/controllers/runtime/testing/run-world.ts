@@ -71,7 +71,7 @@ export async function runWorld(...names: readonly string[]): Promise<RunWorld> {
     starting,
     start: (...controllers: readonly Controller[]) => driven(clock, starting(controllers)),
     async causesOf(name: string) {
-      const { items } = await cluster.client.document(`/debug/k8ts/causes?resource=configmaps&name=${name}`);
+      const { items } = await cluster.client.document(`/debug/k8ts/causes?outcome=committed&resource=configmaps&name=${name}`);
       return items as Awaited<ReturnType<RunWorld["causesOf"]>>;
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),

@@ -1,0 +1,83 @@
+import { deepEqual, ok } from "node:assert/strict";
+import { appendFile, mkdtemp, rm, stat } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { test } from "node:test";
+import type { CauseRecord } from "../../apiserver/framework/recording/causes.ts";
+import { openBoundedLineLog, readLineLog } from "../../host/files/bounded-line-log.ts";
+import { realClock } from "../../host/real-clock.ts";
+import type { Store } from "../../store/store.ts";
+import { causeLine, openCauseLog, readCauseLine } from "./cause-log.ts";
+
+const RECORD: CauseRecord = {
+  id: 1,
+  timeMs: 1_000,
+  revision: 5,
+  requestId: "r",
+  ...{ verb: "create", group: "apps", plural: "deployments", subresource: "", namespace: "default", name: "web" },
+  ...{ user: "jane", userAgent: "kubectl" },
+};
+const REFUSED: CauseRecord = {
+  ...RECORD,
+  id: 2,
+  revision: 0,
+  cause: { controller: "c", key: "k" },
+  admission: [{ plugin: "Priority", changed: ["spec.priority"] }],
+  refusal: { code: 403, reason: "Forbidden", message: "no", stage: "admission", plugin: "ResourceQuota" },
+};
+
+async function inDirectory(use: (directory: string) => Promise<void>): Promise<void> {
+  const directory = await mkdtemp(join(tmpdir(), "k8ts-causes-"));
+  try {
+    await use(directory);
+  } finally {
+    await rm(directory, { recursive: true });
+  }
+}
+
+test("a line of the cause log is read as it was written, and a torn one is left out", () => {
+  for (const record of [RECORD, REFUSED, { ...RECORD, deleted: true } as const]) {
+    const line = causeLine(record);
+    deepEqual(readCauseLine(line), [record]);
+    deepEqual(readCauseLine(line.slice(0, -3)), []);
+  }
+  deepEqual(readCauseLine("{}"), []);
+});
+
+test("the cause log survives a restart and a torn tail, without revisions that the store does not have", () =>
+  inDirectory(async (dataDirectory) => {
+    const config = { driver: "embedded", dataDirectory } as const;
+    const store = { currentRevision: () => Promise.resolve(6) } as Store;
+    const first = await openCauseLog(config, store, realClock);
+    for (const record of [RECORD, REFUSED, { ...RECORD, id: 3, revision: 7 }]) first?.log?.append(record);
+    await first?.[Symbol.asyncDispose]();
+    await appendFile(join(dataDirectory, "causes.jsonl"), causeLine(RECORD).slice(0, 20));
+
+    const second = await openCauseLog(config, store, realClock);
+    second?.log?.append({ ...RECORD, id: 4 });
+    await second?.[Symbol.asyncDispose]();
+    const third = await openCauseLog(config, store, realClock);
+    await third?.[Symbol.asyncDispose]();
+
+    deepEqual(second?.earlier, [RECORD, REFUSED]);
+    deepEqual(third?.earlier, [RECORD, REFUSED, { ...RECORD, id: 4 }]);
+  }));
+
+test("a bounded line log keeps the last lines in two files of limited size", () =>
+  inDirectory(async (directory) => {
+    const path = join(directory, "log");
+    const fileBytesMax = 100_000;
+    const log = await openBoundedLineLog(path, { fileBytesMax });
+    for (let index = 0; index < 50_000; index++) log.append(`line ${index}`);
+    await log[Symbol.asyncDispose]();
+
+    const lines = await readLineLog(path);
+
+    const sizes = await Promise.all([path, `${path}.1`].map(async (file) => (await stat(file)).size));
+    ok(sizes.every((size) => size < fileBytesMax * 2));
+    deepEqual(lines.at(-1), "line 49999");
+    deepEqual(
+      lines,
+      Array.from({ length: lines.length }, (_, index) => `line ${50_000 - lines.length + index}`),
+    );
+  }));
