@@ -169,12 +169,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "cluster/home": { knows: [...API, "host/**", "cli/framework"], node: true },
   components: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "cluster/home"], node: true },
   embedded: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "components"], node: true },
+  // Reads a cluster for `k8ts why`, and tries remedies on a copy of it.
+  "explain/live": { knows: [...COMPONENTS, "cli/framework", "embedded"] },
   testcontrol: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "components", "embedded"], node: true },
   cluster: {
     knows: [...COMPONENTS, "cli/framework", "pki", "config", "cluster/home", "components", "processes", "testcontrol"],
     node: true,
   },
-  cli: { knows: [...COMPONENTS, "cli/framework", "config", "cluster/home", "components", "cluster"], node: true },
+  cli: { knows: [...COMPONENTS, "cli/framework", "config", "cluster/home", "components", "cluster", "explain/live"], node: true },
   main: { knows: "all", node: true },
   testing: { knows: "all", node: true, packages: ["fast-check", "@kubernetes/client-node"] },
 };

@@ -22,8 +22,8 @@ import { nodesConfig, type NodesConfig } from "../components/simulated-nodes/sim
 import { schedulerConfig } from "../config/scheduler-config.ts";
 import { openStore } from "../components/store/open-store.ts";
 import type { Pki } from "../pki/pki.ts";
-import type { MemoryStore } from "../store/memory/memory-store.ts";
-import { FIRST_REVISION, type Store } from "../store/store.ts";
+import { openMemoryStore, type MemoryStore } from "../store/memory/memory-store.ts";
+import { FIRST_REVISION, type Entry, type Store } from "../store/store.ts";
 import type { Cluster, ClusterOptions, ForkOptions } from "./cluster.ts";
 
 export async function startCluster(options: ClusterOptions = {}): Promise<Cluster> {
@@ -40,6 +40,22 @@ export async function startCluster(options: ClusterOptions = {}): Promise<Cluste
   const opening = snapshot?.open({ clock, config }) ?? openStore(config, { clock, log: log.with({ part: "store" }) });
   const opened = await driven(driverOf(clock), opening);
   return startOn({ config, opened }, { ...options, log }, { ...start, ...scheduler });
+}
+
+export interface CopyOptions {
+  /** Virtual time starts here. */
+  readonly nowMs: number;
+  readonly nodes: NodesConfig;
+}
+
+/** A cluster with virtual time on the objects of another one: `entries` are ordered by key, each at most at `revision`. */
+export async function startClusterOn(entries: AsyncIterable<Entry>, revision: number, { nowMs, nodes }: CopyOptions): Promise<Cluster> {
+  const clock = newVirtualClock(nowMs);
+  const opened = openMemoryStore({ clock });
+  const driver = driverOf(clock);
+  await driven(driver, opened.restore(entries, revision));
+  const start: Start = { clock, seed: DEFAULT_SEED, random: randomOf(DEFAULT_SEED), nodes, ...schedulerOf({}) };
+  return startOn({ config: { driver: "memory" }, opened }, { log: silentLogger }, start);
 }
 
 /** So that a test that says nothing of chance is the same every time. */

@@ -13,6 +13,16 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./status.ts")).status,
   },
   {
+    name: "why",
+    summary: "Explain why an object is as it is, and what would change it",
+    load: async () => (await import("./explain/why.ts")).why,
+  },
+  {
+    name: "trace",
+    summary: "Print every write that an apply set in motion",
+    load: async () => (await import("./explain/trace.ts")).trace,
+  },
+  {
     name: "logs",
     summary: "Print the logs of a cluster's components",
     load: async () => (await import("./logs.ts")).logs,

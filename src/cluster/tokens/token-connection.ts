@@ -1,4 +1,4 @@
-/** Connection of the `k8ts token` commands: as administrator of a local cluster, or with a kubeconfig. */
+/** Connection of the commands `k8ts token`, `k8ts why` and `k8ts trace`: as administrator of a local cluster, or with a kubeconfig. */
 import { Disposables } from "../../base/disposables.ts";
 import type { Client } from "../../client/client.ts";
 import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
@@ -38,25 +38,39 @@ export interface TokenClient extends AsyncDisposable {
   readonly client: Client;
 }
 
+export function openTokenClient(connection: TokenConnection, io: Io): Promise<TokenClient> {
+  return openAdminClient(connection, io, { operation: "manage bootstrap tokens", userAgent: "k8ts-token" });
+}
+
+export interface AdminClientOptions {
+  /** Completes "Cannot …" in the error message. */
+  readonly operation: string;
+  readonly userAgent: string;
+}
+
 /** Rejects with the remedy if there is no running cluster. */
-export async function openTokenClient(connection: TokenConnection, io: Io): Promise<TokenClient> {
+export async function openAdminClient(
+  connection: TokenConnection,
+  io: Io,
+  { operation, userAgent }: AdminClientOptions,
+): Promise<TokenClient> {
   const { clock, log, signal } = io;
   const config =
     connection.kubeconfig === undefined
-      ? await localConnection(connection.home, io)
+      ? await localConnection(connection.home, io, operation)
       : await loadConnection({ kubeconfig: connection.kubeconfig, context: undefined }, io);
   const owned = new Disposables();
-  const transport = owned.use(httpsTransport(config, { clock, log, userAgent: "k8ts-token" }));
+  const transport = owned.use(httpsTransport(config, { clock, log, userAgent }));
   return { client: createClient(transport).with({ signal }), [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
-async function localConnection(choice: HomeChoice, { environment }: Io): Promise<ConnectionConfig> {
+async function localConnection(choice: HomeChoice, { environment }: Io, operation: string): Promise<ConnectionConfig> {
   const home = await findHome(choice, environment);
   const process = home === undefined ? undefined : (await findRunningProcess(home)).process;
   if (home === undefined || process === undefined) {
     const { name, commandArguments } = home ?? namesOf(choice, environment);
     throw new Error(
-      `Cannot manage bootstrap tokens: cluster "${name}" is not running; start it with "k8ts up${commandArguments}", or set --kubeconfig to ` +
+      `Cannot ${operation}: cluster "${name}" is not running; start it with "k8ts up${commandArguments}", or set --kubeconfig to ` +
         "that of an administrator",
     );
   }

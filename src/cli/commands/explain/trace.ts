@@ -1,0 +1,78 @@
+/** `k8ts trace`: prints what an apply set in motion. */
+import { openAdminClient, tokenConnection, tokenFlags, type TokenConnection } from "../../../cluster/tokens/token-connection.ts";
+import type { Client } from "../../../client/client.ts";
+import { CAUSES_PATH, type CauseItem, type CauseList } from "../../../explain/explain-api.ts";
+import { findSubject } from "../../../explain/live/find-subject.ts";
+import { Trace, traceLine, traceRoot, traceTree } from "../../../explain/trace.ts";
+import { nameOf } from "../../../explain/why/explainer.ts";
+import { defineCommand, type Command, type Io } from "../../framework/command.ts";
+import { expandShortFlags } from "../../framework/short-flags.ts";
+
+interface TraceOptions {
+  readonly connection: TokenConnection;
+  readonly namespace: string;
+  readonly object: string;
+  readonly follows: boolean;
+}
+
+/** Interval between reads of new records while following. */
+const POLL_INTERVAL_MS = 500;
+
+const longTrace = defineCommand({
+  description:
+    "Print what the last apply of an object set in motion: every write that followed from it, which component made it, and why, as an indented tree with times and revisions.",
+  flags: {
+    ...tokenFlags,
+    namespace: { type: "string", placeholder: "NAMESPACE", default: "default", doc: "Namespace of the object. Short form: -n." },
+    follow: { type: "boolean", doc: "Follow further writes until Ctrl-C, in the order in which they are recorded. Short form: -f." },
+  },
+  arguments: { object: { doc: "The object: deploy/web, pod/web, any kind." } },
+  examples: ["k8ts trace deploy/web", "k8ts trace deploy/web -n shop -f"],
+
+  options(values, environment) {
+    const connection = tokenConnection(values, environment);
+    if (!connection.ok) return connection;
+    return {
+      ok: true,
+      options: { connection: connection.options, namespace: values.namespace, object: values.object, follows: values.follow },
+    };
+  },
+
+  async run({ connection, namespace, object, follows }: TraceOptions, io) {
+    await using opened = await openAdminClient(connection, io, { operation: "trace", userAgent: "k8ts-trace" });
+    const subject = await findSubject(object, namespace, opened.client);
+    const { items, metadata } = await causesAfter(opened.client, 0);
+    const root = traceRoot(items, subject);
+    if (root === undefined) throw new Error(`Cannot trace ${nameOf(subject)}: no write of it is recorded any more`);
+    traceTree(items, root).forEach((write) => io.out(traceLine(write)));
+    if (follows) await follow(opened.client, { root, items, afterId: metadata.newest }, io);
+  },
+});
+
+export const trace: Command<TraceOptions> = {
+  ...longTrace,
+  parse: (argv, environment) => longTrace.parse(expandShortFlags(argv, { n: "namespace", f: "follow" }), environment),
+};
+
+interface Followed {
+  readonly root: CauseItem;
+  readonly items: readonly CauseItem[];
+  readonly afterId: number;
+}
+
+async function follow(client: Client, { root, items, afterId }: Followed, { out, clock, signal }: Io): Promise<void> {
+  const traced = new Trace(root);
+  items.forEach((item) => traced.add(item));
+  let after = afterId;
+  while (!signal.aborted) {
+    const { items: news, metadata } = await causesAfter(client, after);
+    after = metadata.newest;
+    for (const item of news) traced.add(item).forEach((write) => out(traceLine(write)));
+    await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => undefined);
+  }
+}
+
+async function causesAfter(client: Client, after: number): Promise<CauseList> {
+  const document: unknown = await client.document(`${CAUSES_PATH}?outcome=committed&after=${after}`);
+  return document as CauseList;
+}

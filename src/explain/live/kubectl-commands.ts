@@ -1,0 +1,21 @@
+/** The kubectl command that makes a change, to copy into a shell. */
+import { shellQuote } from "../../cli/framework/shell-quote.ts";
+import type { Subject } from "../why/cluster-view.ts";
+import type { Change } from "../why/explainer.ts";
+
+export function kubectlCommands(changes: readonly Change[]): readonly string[] {
+  return changes.map((change) => {
+    switch (change.type) {
+      case "create":
+        return `kubectl create -f - <<'EOF'\n${JSON.stringify(change.object)}\nEOF`;
+      case "delete":
+        return `kubectl delete ${targetOf(change.target)}${change.force === true ? " --grace-period=0 --force" : ""}`;
+      case "patch":
+        return `kubectl patch ${targetOf(change.target)} --type=merge -p ${shellQuote(JSON.stringify(change.patch))}`;
+    }
+  });
+}
+
+function targetOf({ resource, namespace, name }: Subject): string {
+  return `${namespace === "" ? "" : `-n ${namespace} `}${resource} ${name}`;
+}

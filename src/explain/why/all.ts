@@ -1,0 +1,27 @@
+/** Explainers in the order of asking: the first that recognizes the situation of an object explains it. Deletion comes before everything. */
+import { claim } from "./claim.ts";
+import { dnsName } from "./dns-name.ts";
+import type { Explainer } from "./explainer.ts";
+import { ingress } from "./ingress.ts";
+import { job } from "./job.ts";
+import { node } from "./node.ts";
+import { podContainers } from "./pod-containers.ts";
+import { podUnscheduled } from "./pod-unscheduled.ts";
+import { request } from "./request.ts";
+import { service } from "./service.ts";
+import { terminating } from "./terminating.ts";
+import { workload } from "./workload.ts";
+
+export const all: readonly Explainer[] = [
+  terminating,
+  podUnscheduled,
+  podContainers,
+  workload,
+  job,
+  service,
+  claim,
+  node,
+  ingress,
+  dnsName,
+  request,
+];

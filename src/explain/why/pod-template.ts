@@ -1,0 +1,73 @@
+/** Changes the spec of a Pod where it comes from: the template of its workload, or the Pod itself, which is replaced if it must be. */
+import { isObject, type Json, type JsonObject } from "../../api/machinery/object.ts";
+import type { ClusterView, Seen, Subject } from "./cluster-view.ts";
+import { patch, subjectOf, type Change, type Manifest } from "./explainer.ts";
+
+export interface PodSource {
+  /** The workload whose template the Pod has, or the Pod. */
+  readonly subject: Subject;
+  readonly object: Seen;
+  readonly isPod: boolean;
+}
+
+const TEMPLATED = ["deployments.apps", "statefulsets.apps", "daemonsets.apps", "replicasets.apps", "jobs.batch", "replicationcontrollers"];
+
+export function podSource(view: ClusterView, pod: Seen): PodSource {
+  let source: PodSource = { subject: subjectOf("pods", pod), object: pod, isPod: true };
+  for (;;) {
+    const owner = view.owner(source.object);
+    if (owner === undefined || !TEMPLATED.includes(owner.resource)) return source;
+    const { resource, namespace, name, object } = owner;
+    source = { subject: { resource, namespace, name }, object, isPod: false };
+  }
+}
+
+/** Changes of members of the Pod's spec; `undefined` removes one. */
+export function podSpecChanges(
+  { subject, object, isPod }: PodSource,
+  members: Readonly<Record<string, Json | undefined>>,
+): readonly Change[] {
+  const cleared = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, value ?? null]));
+  if (!isPod) return [patch(subject, { spec: { template: { spec: cleared } } })];
+  const { name, namespace, labels, annotations } = object.metadata;
+  const metadata = { name, namespace, ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) };
+  const spec = Object.fromEntries(
+    Object.entries({ ...withoutAssigned(object.spec), ...members }).filter(([, value]) => value !== undefined),
+  );
+  const again: Manifest = { apiVersion: "v1", kind: "Pod", metadata, spec };
+  return [
+    { type: "delete", target: subject, force: true },
+    { type: "create", object: again },
+  ];
+}
+
+/** The spec as its user wrote it, as far as that is known: without what admission and the scheduler add. */
+function withoutAssigned(spec: JsonObject): JsonObject {
+  const { nodeName: _node, volumes, containers, ...rest } = spec as Seen;
+  const isToken = ({ name }: Seen) => String(name).startsWith("kube-api-access-");
+  const kept = (volumes ?? []).filter((volume: Seen) => !isToken(volume));
+  const clean = (container: Seen) => ({
+    ...container,
+    volumeMounts: (container.volumeMounts ?? []).filter((mount: Seen) => !isToken(mount)),
+  });
+  return { ...rest, ...(kept.length === 0 ? {} : { volumes: kept }), containers: containers.map(clean) };
+}
+
+/** The list of containers with one of them changed. A merge patch replaces lists, so all are needed. */
+export function withContainer(spec: Seen, name: string, change: (container: Seen) => JsonObject): Readonly<Record<string, Json>> {
+  const member = (spec.initContainers ?? []).some((container: Seen) => container.name === name) ? "initContainers" : "containers";
+  return { [member]: spec[member].map((container: Seen) => (container.name === name ? change(container) : container)) };
+}
+
+export function podSpecOf({ object, isPod }: PodSource): Seen {
+  return isPod ? withoutAssigned(object.spec) : object.spec.template.spec;
+}
+
+/** Member by member: `isObject` narrows to JSON. */
+export function labelsOf(value: Json | undefined): Readonly<Record<string, string>> {
+  return isObject(value) ? (value as Readonly<Record<string, string>>) : {};
+}
+
+export function matchesLabels(selector: Readonly<Record<string, string>>, labels: Readonly<Record<string, string>>): boolean {
+  return Object.entries(selector).every(([key, value]) => labels[key] === value);
+}

@@ -1,0 +1,54 @@
+/** The output of `k8ts why` as text: the chain of causes as a tree, the origin of the object, and what would change it. */
+import type { CauseItem } from "../explain-api.ts";
+import type { Finding } from "./explainer.ts";
+
+export interface ShownWhy {
+  readonly finding: Finding;
+  /** The last recorded write of a user to the object. */
+  readonly origin?: CauseItem | undefined;
+  readonly remedy: ShownRemedy;
+  readonly unread: readonly string[];
+}
+
+export type ShownRemedy =
+  | { readonly is: "verified"; readonly text: string; readonly commands: readonly string[] }
+  | { readonly is: "not reproduced" }
+  | { readonly is: "none" }
+  | { readonly is: "not tried" };
+
+/** Without remedies: none is known. */
+const REMEDY_TEXTS = {
+  "not reproduced":
+    "Remedies cannot be tried: a copy of the cluster with simulated nodes does not have this problem, so it depends on what only the containers and their machine know.",
+  none: "No change is known that would end this; none that was tried did.",
+  "not tried": "What would change it was not tried.",
+} as const;
+
+export function whyLines({ finding, origin, remedy, unread }: ShownWhy): readonly string[] {
+  return [
+    ...treeLines(finding),
+    ...(origin === undefined ? [] : ["", originLine(origin)]),
+    "",
+    ...(remedy.is === "verified"
+      ? [
+          `${remedy.text} (tried on a copy of the cluster: it works):`,
+          ...remedy.commands.flatMap((command) => command.split("\n")).map((line) => `  ${line}`),
+        ]
+      : [REMEDY_TEXTS[remedy.is]]),
+    ...(unread.length === 0 ? [] : ["", "Not known, because it could not be read:", ...unread.map((line) => `  ${line}`)]),
+  ];
+}
+
+function originLine({ verb, user, userAgent, time, resourceVersion }: CauseItem): string {
+  return `Last ${verb} by ${user} (${userAgent.split(" ")[0]}) at ${time}, revision ${resourceVersion ?? "unknown"}.`;
+}
+
+function treeLines({ text, because = [] }: Finding): readonly string[] {
+  return [text, ...because.flatMap((finding, index) => branch(finding, index === because.length - 1))];
+}
+
+function branch(finding: Finding, isLast: boolean): readonly string[] {
+  const [first = "", ...rest] = treeLines(finding);
+  const mark = finding.isUnknown === true ? "unknown: " : "";
+  return [`${isLast ? "└─" : "├─"} ${mark}${first}`, ...rest.map((line) => `${isLast ? "  " : "│ "} ${line}`)];
+}

@@ -1,0 +1,128 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import type { KubeObject } from "../../api/machinery/object.ts";
+import { ClusterView, type Seen, type Subject } from "./cluster-view.ts";
+import { rootsOf, why } from "./why.ts";
+import { whyLines } from "./why-text.ts";
+
+const NOW = Date.parse("2026-01-01T01:00:00Z");
+
+/** Objects by resource. */
+function viewOf(objects: Readonly<Record<string, readonly Seen[]>>): ClusterView {
+  const all = new Map(Object.entries(objects).map(([resource, list]) => [resource, list as readonly KubeObject[]]));
+  return new ClusterView({ objects: all, causes: [], decisions: new Map(), nowMs: NOW });
+}
+
+const POD: Subject = { resource: "pods", namespace: "default", name: "web" };
+const NODE = { metadata: { name: "n" }, status: { conditions: [{ type: "Ready", status: "True" }] } };
+
+function podWith(status: Seen, { spec = {}, metadata = {} }: { readonly spec?: Seen; readonly metadata?: Seen } = {}): Seen {
+  return {
+    metadata: { namespace: "default", name: "web", uid: "u", ...metadata },
+    spec: { nodeName: "n", containers: [{ name: "c", image: "i" }], ...spec },
+    status: { phase: "Pending", ...status },
+  };
+}
+
+function waiting(reason: string, message?: string): Seen {
+  return { containerStatuses: [{ name: "c", image: "i", ready: false, restartCount: 2, state: { waiting: { reason, message } } }] };
+}
+
+function rootsAndRemedy(view: ClusterView, subject: Subject): readonly unknown[] {
+  const result = why(view, subject);
+  if (result.is !== "explained") return [result.is];
+  return [...rootsOf(result.explanation), ...result.explanation.remedies.slice(0, 1).flatMap(({ changes }) => changes)];
+}
+
+test("why: a ConfigMap that a container needs does not exist, and creating it with the needed key is the remedy", () => {
+  const env = [{ name: "A", valueFrom: { configMapKeyRef: { name: "settings", key: "a" } } }];
+  const pod = podWith(waiting("CreateContainerConfigError", 'configmap "settings" not found'), {
+    spec: { containers: [{ name: "c", env }] },
+  });
+
+  deepEqual(rootsAndRemedy(viewOf({ pods: [pod], nodes: [NODE] }), POD), [
+    "MissingConfigMap",
+    {
+      type: "create",
+      object: { apiVersion: "v1", kind: "ConfigMap", metadata: { namespace: "default", name: "settings" }, data: { a: "changeme" } },
+    },
+  ]);
+});
+
+test("why: a Secret lacks a key, and adding it is the remedy", () => {
+  const pod = podWith(waiting("CreateContainerConfigError", "couldn't find key token in Secret default/keys"));
+
+  deepEqual(rootsAndRemedy(viewOf({ pods: [pod], nodes: [NODE] }), POD), [
+    "MissingSecretKey",
+    { type: "patch", target: { resource: "secrets", namespace: "default", name: "keys" }, patch: { stringData: { token: "changeme" } } },
+  ]);
+});
+
+for (const { it, status, roots } of [
+  { it: "an image that cannot be pulled", status: waiting("ImagePullBackOff", "not found"), roots: ["ImagePull"] },
+  { it: "an image that is not present and never pulled", status: waiting("ErrImageNeverPull"), roots: ["ImagePull"] },
+  { it: "a start error of the runtime", status: waiting("RunContainerError", "no such file"), roots: ["RunContainerError"] },
+  { it: "an evicted Pod", status: { phase: "Failed", reason: "Evicted", message: "low on memory" }, roots: ["Evicted"] },
+  { it: "a Pod that has succeeded", status: { phase: "Succeeded" }, roots: ["healthy"] },
+  { it: "a ready Pod", status: { phase: "Running", conditions: [{ type: "Ready", status: "True" }] }, roots: ["healthy"] },
+]) {
+  test(`why: ${it}`, () => deepEqual(rootsAndRemedy(viewOf({ pods: [podWith(status)], nodes: [NODE] }), POD), roots));
+}
+
+test("why: a volume of a ConfigMap that does not exist is found by the event of the kubelet", () => {
+  const event = {
+    metadata: { namespace: "default", name: "e", creationTimestamp: "2026-01-01T00:00:00Z" },
+    involvedObject: { uid: "u" },
+    reason: "FailedMount",
+    message: 'MountVolume.SetUp failed for volume "v" : configmap "settings" not found',
+  };
+  const view = viewOf({ pods: [podWith(waiting("ContainerCreating"))], nodes: [NODE], events: [event] });
+
+  equal(rootsAndRemedy(view, POD)[0], "MissingConfigMap");
+});
+
+test("why: an object that does not exist is missing", () => {
+  deepEqual(why(viewOf({}), POD), { is: "missing" });
+});
+
+test("why: references in a circle end", () => {
+  const ingress = {
+    metadata: { namespace: "default", name: "i" },
+    spec: { rules: [{ http: { paths: [{ backend: { service: { name: "web", port: { number: 80 } } } }] } }] },
+  };
+  const service = { metadata: { namespace: "default", name: "web" }, spec: { ports: [{ port: 80 }], selector: { app: "web" } } };
+  const view = viewOf({ "ingresses.networking.k8s.io": [ingress], services: [service] });
+
+  deepEqual(rootsAndRemedy(view, { resource: "ingresses.networking.k8s.io", namespace: "default", name: "i" }), ["SelectorMismatch"]);
+});
+
+test("the text of why is a tree with the verified command, and says what is unknown", () => {
+  const finding = {
+    text: "pod default/web does not run",
+    because: [
+      { text: "its program exited", because: [{ text: "the log is not known here", isUnknown: true as const }] },
+      { text: "another" },
+    ],
+  };
+
+  deepEqual(
+    whyLines({
+      finding,
+      remedy: { is: "verified", text: "Do this", commands: ["kubectl a", "kubectl b"] },
+      unread: ["secrets: forbidden"],
+    }),
+    [
+      "pod default/web does not run",
+      "├─ its program exited",
+      "│  └─ unknown: the log is not known here",
+      "└─ another",
+      "",
+      "Do this (tried on a copy of the cluster: it works):",
+      "  kubectl a",
+      "  kubectl b",
+      "",
+      "Not known, because it could not be read:",
+      "  secrets: forbidden",
+    ],
+  );
+});
