@@ -133,11 +133,11 @@ class PodEvents {
     queue.moveAllOn({ of: "assigned-pod", changes: POD_DELETED, pod: assumed });
   }
 
-  /** Pods of lower or equal priority counted it as if it were on that node. */
+  /** Other Pods of lower or equal priority counted it as if it were on that node. */
   #nominationGone(pod: Pod): void {
-    const { priority } = podInfoOf(pod);
+    const { priority, uid } = podInfoOf(pod);
     const event = { of: "assigned-pod", changes: POD_DELETED, pod } as const;
-    this.#options.queue.moveAllOn(event, (waiting) => waiting.priority <= priority);
+    this.#options.queue.moveAllOn(event, (waiting) => waiting.priority <= priority && waiting.uid !== uid);
   }
 }
 

@@ -110,3 +110,35 @@ test("an unchanged condition is not written", () => {
 
   deepEqual(written, []);
 });
+
+test("a nomination is written after the condition in flight, and instead of the one that waits", async () => {
+  const pod = aPod("p");
+  const { conditions, written, messages } = start(pod);
+  conditions.report(pod, why("a"));
+  conditions.report(pod, why("b"));
+  const nominated = conditions.nominate(pod, "n1");
+  deepEqual(messages(), ["a"]);
+
+  written[0]?.answer();
+  await turn();
+  written[1]?.answer();
+  await nominated;
+
+  deepEqual(
+    written.map(({ status }) => status?.nominatedNodeName),
+    [undefined, "n1"],
+  );
+});
+
+test("a nomination that the status has, or of a Pod that is assigned or deleted, is not written", async () => {
+  const pod = aPod("p");
+  const assigned: Pod = { ...pod, spec: { containers: [], nodeName: "n2" } };
+  for (const newest of [{ ...pod, status: { nominatedNodeName: "n1" } }, assigned, undefined]) {
+    const { conditions, known, written } = start(pod);
+    known.pod = newest;
+
+    await conditions.nominate(pod, "n1");
+
+    equal(written.length, 0);
+  }
+});

@@ -1,6 +1,7 @@
 /**
  * Writes the PodScheduled condition and the nominated node of unschedulable Pods, concurrently with the cycles; of several pending writes
- * of one Pod only the newest is sent. A failed write is not retried: the next attempt writes it again.
+ * of one Pod only the newest is sent. A failed write is not retried: the next attempt writes it again. A Pod whose binding takes preparation is
+ * nominated to its node before.
  *
  * An assigned Pod never gets PodScheduled=False: binding cancels what is pending (`supersede`), and waits for the write in flight, which
  * would otherwise come after the binding and overwrite the server's condition.
@@ -77,6 +78,18 @@ export class PodConditions {
     return write?.over;
   }
 
+  /**
+   * Announces the node of a Pod that waits at permit or preBind, for the cluster autoscaler and for the scheduler that starts after a crash. Resolves
+   * when it is written, or the write has failed, which does not delay the binding.
+   */
+  async nominate(pod: Pod, nodeName: string): Promise<void> {
+    await this.supersede(pod.metadata.uid ?? "");
+    const newest = this.#withoutNode(pod);
+    if (newest === undefined || newest.status?.nominatedNodeName === nodeName) return;
+    const patch = { metadata: { uid: pod.metadata.uid ?? "" }, status: { nominatedNodeName: nodeName } };
+    await this.#write(pod, patch, schedulingCause(pod, "Nominated"));
+  }
+
   /** The newest version; undefined if it was deleted, replaced, or assigned. */
   #withoutNode({ metadata: { namespace = "", name, uid } }: Pod): Pod | undefined {
     const newest = this.#options.cluster.pod(namespace, name);
@@ -89,7 +102,7 @@ export class PodConditions {
       await client.with({ cause }).patch(pods, { namespace, name }, { type: "strategic", value: patch }, { subresource: "status", signal });
     } catch (error) {
       if (signal.aborted || isReason(error, "NotFound") || isReason(error, "Conflict")) return;
-      log.warn("Cannot write the PodScheduled condition", { pod: `${namespace}/${name}`, error });
+      log.warn("Cannot write the scheduling status of a Pod", { pod: `${namespace}/${name}`, error });
     }
   }
 

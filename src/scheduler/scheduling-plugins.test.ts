@@ -128,7 +128,7 @@ test("a scheduler can be stopped while Pods wait at permit; their reservations a
 });
 
 for (const point of ["reserve", "permit"] as const) {
-  test(`a Pod rejected at ${point} keeps its nominated node`, async () => {
+  test(`a Pod rejected at ${point} loses its nominated node`, async () => {
     const refuses = (name: string) => (name === "high" ? NO : undefined);
     const plugin: Plugin = {
       name: "Bad",
@@ -139,7 +139,7 @@ for (const point of ["reserve", "permit"] as const) {
             permit: ({ pod }) => (refuses(pod.metadata.name) === undefined ? { is: "allowed" } : { is: "rejected", rejection: NO }),
           }),
     };
-    // Its status does not have it yet, so that it must come from the scheduler itself.
+    // Its status does not have it yet, so that it must be the scheduler itself that forgets it.
     const gate = new BindingGate();
     const isOfHigh = ({ verb, subresource, name }: TransportRequest) => verb === "patch" && subresource === "status" && name === "high";
     const around = requestsThrough(isOfHigh, gate.through);
@@ -153,7 +153,7 @@ for (const point of ["reserve", "permit"] as const) {
     deepEqual(cluster.scheduler.waiting(key("high"))?.refusedBy, new Set(["Bad"]));
     await cluster.make(aPod("big", { cpu: "3" }), aPod("small", { cpu: "2" }));
 
-    deepEqual(await cluster.places(), ["big waits", "high waits", "small on n1"]);
+    deepEqual(await cluster.places(), ["big on n1", "high waits", "small waits"]);
     gate.open();
   });
 }

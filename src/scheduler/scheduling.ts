@@ -146,7 +146,6 @@ export class Scheduling {
     const { nodeName } = placed;
     // It was observed as assigned meanwhile.
     if (!cache.assume(info, nodeName)) return this.#context.queue.done(info.uid);
-    const nominatedBefore = nominator.nodeOf(info.uid);
     nominator.delete(info.uid);
     let permitted: PermitResult | undefined;
     try {
@@ -154,10 +153,7 @@ export class Scheduling {
       permitted = reserveAndPermit(profile, info, nodeName, log);
       timed("Reserve", permitted.is === "rejected" ? "Unschedulable" : "Success");
     } finally {
-      if (permitted === undefined || permitted.is === "rejected") {
-        cache.forget(info.uid);
-        if (nominatedBefore !== undefined) nominator.nominate(info, nominatedBefore);
-      }
+      if (permitted === undefined || permitted.is === "rejected") cache.forget(info.uid);
     }
     if (permitted.is === "rejected") return this.#turnedAway(attempt, diagnosisOf(permitted.refusal, nodeName));
     const preBinds = preBindGroups(profile, info, nodeName);
@@ -190,10 +186,11 @@ export class Scheduling {
   }
 
   async #prepared({ info, profile }: Attempt, nodeName: string, { waits, preBinds }: Preparation): Promise<Refusal | undefined> {
-    const { clock, signal } = this.#context;
+    const { clock, signal, conditions } = this.#context;
     const held = new AbortController();
     this.#heldBack.set(info.uid, held);
     try {
+      await conditions.nominate(info.pod, nodeName);
       const either = AbortSignal.any([signal, held.signal]);
       const refusal = waits.length === 0 ? undefined : await waitOnPermit(waits, clock, either);
       if (refusal !== undefined || preBinds.length === 0) return refusal;
@@ -302,7 +299,8 @@ export class Scheduling {
     const message =
       diagnosis.nodeCount === 0 ? NO_NODES_MESSAGE : fitErrorMessage({ ...diagnosis, postFilterMessage: answer?.message ?? "" });
     statistics.ended("unschedulable", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
-    const nomination = nominatedNodeName ?? (answer?.clearsNomination === true ? "" : undefined);
+    // Only a postFilter plugin keeps an earlier nomination: without one, or after a rejection on the node itself, it is cleared.
+    const nomination = nominatedNodeName ?? (answer === undefined || answer.clearsNomination ? "" : undefined);
     const by = diagnosis.nodeCount === 0 ? new Set([NO_NODES]) : diagnosis.unschedulablePlugins;
     const isBack = this.#putBack(attempt, { is: "refused", by });
     // Afterwards: the current decision takes precedence over earlier nominations in the status.
@@ -313,7 +311,7 @@ export class Scheduling {
   }
 
   #failed(attempt: Attempt, error: unknown): void {
-    const { statistics, log, signal } = this.#context;
+    const { statistics, log, signal, nominator } = this.#context;
     const { info, profile } = attempt;
     if (signal.aborted) return this.#context.queue.done(info.uid);
     const message = error instanceof Error ? error.message : String(error);
@@ -321,7 +319,9 @@ export class Scheduling {
     statistics.ended("error", profile.schedulerName, this.#secondsSince(attempt), attempt.taken.attempts);
     const isBack = this.#putBack(attempt, { is: "error" });
     this.#record(attempt, { outcome: "failed", message, refused: [], scores: [] });
-    if (isBack) this.#report(attempt, "SchedulerError", message, undefined);
+    if (!isBack) return;
+    nominator.nominate(attempt.taken.info, undefined);
+    this.#report(attempt, "SchedulerError", message, "");
   }
 
   /**

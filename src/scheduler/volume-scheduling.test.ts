@@ -25,6 +25,10 @@ async function claimsOf(client: Client): Promise<readonly string[]> {
   });
 }
 
+async function nominationOf(client: Client, name: string): Promise<string | undefined> {
+  return (await client.get(pods, key(name))).status?.nominatedNodeName;
+}
+
 function pendingOf(cluster: ScheduledServer): number {
   const family = cluster.scheduler.metrics().find(({ name }) => name === "scheduler_cache_size");
   const samples = family?.type === "gauge" ? family.samples : [];
@@ -55,11 +59,12 @@ describe("a Pod whose volume is provisioned", () => {
     await using cluster = await startScheduledServer(BINDER, ...objects);
     await cluster.make(aPod("p", { ...volumesOf("c"), nodeSelector: { [HOSTNAME]: "n2" } }));
     deepEqual([await cluster.places(), await claimsOf(cluster.client)], [["p waits"], ["c Pending on n2"]]);
+    equal(await nominationOf(cluster.client, "p"), "n2");
 
     await provisionSelected(cluster.client);
     await cluster.clock.settle();
 
-    deepEqual(await cluster.places(), ["p on n2"]);
+    deepEqual([await cluster.places(), await nominationOf(cluster.client, "p")], [["p on n2"], undefined]);
     deepEqual(await cluster.eventsOf("p"), ["Normal Scheduled Successfully assigned default/p to n2"]);
   });
 
@@ -72,6 +77,7 @@ describe("a Pod whose volume is provisioned", () => {
 
     const failed = 'running PreBind plugin "VolumeBinding": binding volumes: provisioning failed for PVC "c"';
     deepEqual(await cluster.eventsOf("p"), [`Warning FailedScheduling ${failed}`]);
+    equal(await nominationOf(cluster.client, "p"), undefined);
     await cluster.clock.advance(10_000);
     await provisionSelected(cluster.client);
     await cluster.clock.settle();
