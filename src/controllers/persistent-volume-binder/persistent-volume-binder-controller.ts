@@ -10,19 +10,23 @@
 import { STORAGE_PROVISIONER, STORAGE_PROVISIONER_BETA, withAnnotations } from "../../api/core/v1/persistent-volume/binding.ts";
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
+import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import { storageClasses } from "../../api/storage.k8s.io/v1/storage-class.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/core/v1.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import type { Client } from "../../client/client.ts";
+import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { after, defineController, onChange, watch, type Controller, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { objectText } from "../runtime/keys.ts";
+import { podsByClaim } from "../shared/pods-by-claim.ts";
 import { BinderMetrics, countRetroactiveClass, pluginOf } from "./binder-metrics.ts";
 import { bind, writePhase } from "./bind.ts";
 import { unboundStatus } from "./claim-status.ts";
 import { planClaim, type ClaimPlan } from "./claim-plan.ts";
-import { normal } from "./events.ts";
+import { normal, warning } from "./events.ts";
 import { migratedClaim, migratedVolume } from "./migration.ts";
+import { Recyclers } from "./recyclers.ts";
 import { claimKey, keysOfClaim, keysOfClass, keysOfPod, keysOfVolume, VOLUME } from "./watches.ts";
 import { planReclaim, planVolume, unbound } from "./volume-plan.ts";
 import { VolumeChoice } from "./volume-choice.ts";
@@ -33,14 +37,18 @@ import { VolumeChoice } from "./volume-choice.ts";
  */
 const WAITING_RETRY_MS = 60_000;
 
-/** State of one run. All of it can be lost: it saves time, and keeps concurrent reconciliations from choosing the same volume. */
+/**
+ * State of one run. All of it can be lost: it saves time, keeps concurrent reconciliations from choosing the same volume, and tells own recycler Pods from
+ * others.
+ */
 interface Binder {
   readonly choice: VolumeChoice;
   readonly metrics: BinderMetrics;
+  readonly recyclers: Recyclers;
 }
 
 export function persistentVolumeBinderController(): Controller {
-  const binder: Binder = { choice: new VolumeChoice(), metrics: new BinderMetrics() };
+  const binder: Binder = { choice: new VolumeChoice(), metrics: new BinderMetrics(), recyclers: new Recyclers() };
   return defineController({
     name: "persistentvolume-binder-controller",
     aliases: ["persistentvolume-binder"],
@@ -49,7 +57,8 @@ export function persistentVolumeBinderController(): Controller {
     rules: [
       { apiGroups: [""], resources: ["persistentvolumes", "persistentvolumeclaims"], verbs: ["get", "list", "watch", "update"] },
       { apiGroups: [""], resources: ["persistentvolumes/status", "persistentvolumeclaims/status"], verbs: ["update"] },
-      { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+      { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch", "create", "delete"] },
+      { apiGroups: [""], resources: ["events"], verbs: ["watch"] },
       { apiGroups: ["storage.k8s.io"], resources: ["storageclasses"], verbs: ["get", "list", "watch"] },
     ],
     watches: [
@@ -161,6 +170,7 @@ async function reconcileVolume(key: WorkKey, pass: Pass, binder: Binder): Promis
   const known = read.get(persistentVolumes, { name: key.name });
   if (known === undefined) {
     binder.metrics.end(key.name, clock.monotonic(), pass.metrics);
+    await binder.recyclers.abandon(key.name, pass);
     return onChange;
   }
   const marked = migratedVolume(known);
@@ -204,16 +214,51 @@ async function claimOf({ spec, status }: PersistentVolume, { read, write }: Pass
   }
 }
 
-async function reclaim(volume: PersistentVolume, { write, events, clock, metrics: set }: Pass, { metrics }: Binder): Promise<Outcome> {
-  const isFailed = volume.status?.phase === "Failed";
-  const released = isFailed ? volume : await writePhase(volume, "Released", write);
+async function reclaim(volume: PersistentVolume, pass: Pass, binder: Binder): Promise<Outcome> {
+  const { write, clock } = pass;
+  const released = volume.status?.phase === "Failed" ? volume : await writePhase(volume, "Released", write);
   const { name } = released.metadata;
-  if (released.spec?.persistentVolumeReclaimPolicy === "Delete") metrics.begin(name, "delete", pluginOf(released), clock.monotonic());
+  if (released.spec?.persistentVolumeReclaimPolicy === "Delete")
+    binder.metrics.begin(name, "delete", pluginOf(released), clock.monotonic());
   const plan = planReclaim(released);
-  if (plan.is === "leave") return onChange;
-  metrics.fail(name, set);
-  if (isFailed) return onChange;
-  const failed = await writePhase(released, "Failed", write, plan.event.message);
-  events.record(failed, plan.event);
+  switch (plan.is) {
+    case "leave":
+      return onChange;
+    case "recycle":
+      return recycle(released, pass, binder);
+    case "fail":
+      binder.metrics.fail(name, pass.metrics);
+      await markFailed(released, plan.event, pass);
+      return onChange;
+  }
+}
+
+/** The event is emitted once, with the change of the phase. */
+async function markFailed(volume: PersistentVolume, event: RecordedEvent, { write, events }: Pass): Promise<void> {
+  if (volume.status?.phase === "Failed") return;
+  events.record(await writePhase(volume, "Failed", write, event.message), event);
+}
+
+async function recycle(volume: PersistentVolume, pass: Pass, { recyclers }: Binder): Promise<Outcome> {
+  const { read, write, events } = pass;
+  const { namespace, name = "" } = volume.spec?.claimRef ?? {};
+  const claim = { namespace, name };
+  const users = read.indexed(podsByClaim, objectText(claim)).filter((pod) => !isTerminal(pod));
+  // If the claim exists, it is a later one of the same name, with another volume, and the Pods are its.
+  if (users.length > 0 && read.get(persistentVolumeClaims, claim) === undefined) {
+    events.record(
+      volume,
+      normal("VolumeFailedRecycle", `Volume is used by pods: ${users.map(({ metadata }) => objectText(metadata)).join(",")}`),
+    );
+    return after(WAITING_RETRY_MS);
+  }
+  const result = await recyclers.advance(volume, pass);
+  if (result.is === "under-way") return onChange;
+  if (result.is === "failed") {
+    await markFailed(volume, warning("VolumeFailedRecycle", result.message), pass);
+    return after(WAITING_RETRY_MS);
+  }
+  events.record(volume, normal("VolumeRecycled", "Volume recycled"));
+  await writePhase(await write.update(persistentVolumes, unbound(volume)), "Available", write);
   return onChange;
 }

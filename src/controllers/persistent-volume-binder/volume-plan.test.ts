@@ -41,6 +41,7 @@ test("unbinding removes a reference of the binder, and keeps a reservation of a 
 });
 
 const DELETE = { persistentVolumeReclaimPolicy: "Delete" } as const;
+const RECYCLE = { persistentVolumeReclaimPolicy: "Recycle" } as const;
 const NO_DELETER = 'VolumeFailedDelete: error getting deleter volume plugin for volume "v": ';
 /** A volume without hostPath. */
 function of(facts: VolumeFacts): PersistentVolume {
@@ -50,7 +51,10 @@ function of(facts: VolumeFacts): PersistentVolume {
 
 const RECLAIMS: readonly (readonly [string, PersistentVolume, string])[] = [
   ["Retain", bound(), "leave"],
-  ["Recycle", bound({ persistentVolumeReclaimPolicy: "Recycle" }), "VolumeFailedRecycle: No recycler plugin found for the volume!"],
+  ["Recycle of a host path", bound(RECYCLE), "recycle"],
+  ["Recycle of NFS", of({ ...RECYCLE, nfs: { server: "s", path: "/" } }), "recycle"],
+  ["Recycle of another kind", of({ ...RECYCLE, local: { path: "/d" } }), "VolumeFailedRecycle: No recycler plugin found for the volume!"],
+  ["Recycle of a migrated plugin", bound({ ...RECYCLE, annotations: { "pv.kubernetes.io/migrated-to": "d" } }), "leave"],
   [
     "an unknown policy",
     bound({ persistentVolumeReclaimPolicy: "Burn" as never }),

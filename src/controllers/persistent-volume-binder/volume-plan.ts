@@ -15,6 +15,7 @@ import {
 import type { PersistentVolume, PersistentVolumeClaim } from "../../api/generated/core/v1.ts";
 import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { warning } from "./events.ts";
+import { recyclerPod } from "./recycler-pod.ts";
 
 export type VolumePlan =
   | { readonly is: "phase"; readonly phase: "Available" | "Bound" }
@@ -61,14 +62,17 @@ export function unbound(volume: PersistentVolume): PersistentVolume {
   return { ...volume, spec: { ...spec, claimRef: reserved } };
 }
 
-/** `leave`: retained, or deleted by the provisioner that created it. */
-export type ReclaimPlan = { readonly is: "leave" } | { readonly is: "fail"; readonly event: RecordedEvent };
+/** `leave`: retained, or deleted by the provisioner that created it. `recycle`: emptied by a Pod, then available again. */
+export type ReclaimPlan = { readonly is: "leave" | "recycle" } | { readonly is: "fail"; readonly event: RecordedEvent };
 
 export function planReclaim(volume: PersistentVolume): ReclaimPlan {
   const { persistentVolumeReclaimPolicy: policy } = volume.spec ?? {};
   const failed = (reason: string, message: string): ReclaimPlan => ({ is: "fail", event: warning(reason, message) });
   if ((annotationOf(volume, MIGRATED_TO) ?? "") !== "" || policy === "Retain") return { is: "leave" };
-  if (policy === "Recycle") return failed("VolumeFailedRecycle", "No recycler plugin found for the volume!");
+  if (policy === "Recycle") {
+    const isRecyclable = recyclerPod(volume) !== undefined;
+    return isRecyclable ? { is: "recycle" } : failed("VolumeFailedRecycle", "No recycler plugin found for the volume!");
+  }
   if (policy !== "Delete") return failed("VolumeUnknownReclaimPolicy", "Volume has unrecognized PersistentVolumeReclaimPolicy");
   const problem = deleterProblem(volume);
   return problem === undefined ? { is: "leave" } : failed("VolumeFailedDelete", problem);

@@ -2,6 +2,7 @@
 import { BIND_COMPLETED, hasAnnotation } from "../../api/core/v1/persistent-volume/binding.ts";
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
+import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
 import { volumeClaimNames } from "../../api/core/v1/pod/references.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/core/v1.ts";
 import type { StorageClass } from "../../api/generated/storage.k8s.io/v1.ts";
@@ -11,6 +12,7 @@ import type { Reader } from "../../client/informer/informer.ts";
 import type { Change, WorkKey } from "../runtime/controller.ts";
 import { kindName, objectText } from "../runtime/keys.ts";
 import { groupOfClaim } from "./available-volumes.ts";
+import { recycledVolume } from "./recycler-pod.ts";
 
 export const VOLUME = kindName(persistentVolumes);
 const CLAIM = kindName(persistentVolumeClaims);
@@ -65,12 +67,25 @@ export function* keysOfClass(_change: Change<StorageClass>, read: Reader): Itera
   for (const { metadata } of read.indexed(allWithoutVolume, "all")) yield claimKey(metadata);
 }
 
-/** Claims that wait for a Pod: it appears, gets a node, or is deleted. */
+/**
+ * Claims that wait for a Pod: it appears, gets a node, or is deleted. Volumes that wait for a Pod: the one that empties them changes, or the last one
+ * that uses them ends.
+ */
 export function* keysOfPod({ is, object, previous }: Change<Pod>, read: Reader): Iterable<WorkKey> {
+  const recycled = recycledVolume(object.metadata);
+  if (recycled !== undefined) yield volumeKey(recycled);
+  if (is === "deleted" || isTerminal(object)) yield* releasedVolumesOf(object, read);
   if (is === "updated" && previous?.spec?.nodeName === object.spec?.nodeName) return;
   const { namespace } = object.metadata;
   for (const name of volumeClaimNames(object)) {
     const claim = read.get(persistentVolumeClaims, { namespace, name });
     if (claim !== undefined && isWithoutVolume(claim)) yield claimKey(claim.metadata);
   }
+}
+
+function* releasedVolumesOf(pod: Pod, read: Reader): Iterable<WorkKey> {
+  const { namespace } = pod.metadata;
+  for (const name of volumeClaimNames(pod))
+    for (const { metadata, spec, status } of read.indexed(volumesByClaim, objectText({ namespace, name })))
+      if (spec?.persistentVolumeReclaimPolicy === "Recycle" && status?.phase === "Released") yield volumeKey(metadata.name);
 }
