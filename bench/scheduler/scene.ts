@@ -95,6 +95,20 @@ export class Scene implements AsyncDisposable {
     });
   }
 
+  /** As `createObjects`, with their status. */
+  async createWithStatus<T extends KubeObject & { readonly status?: object }>(
+    kind: ResourceKind<T>,
+    objects: readonly Draft<T>[],
+  ): Promise<void> {
+    const left = objects.values();
+    await createMany(objects.length, async () => {
+      const { value } = left.next();
+      if (value === undefined) return;
+      const made = await this.#client.create(kind, value);
+      await this.#client.updateStatus(kind, { ...made, status: value.status });
+    });
+  }
+
   /** Names of all nodes. */
   async nodeNames(): Promise<readonly string[]> {
     return (await this.#client.list(nodes)).items.map(({ metadata }) => metadata.name);
@@ -162,6 +176,27 @@ export class Scene implements AsyncDisposable {
     return await profiled(async () => {
       const beganAtMs = performance.now();
       await Promise.all([this.#createPods(step, namespace, claims), bound.reached(step.count)]);
+      return performance.now() - beganAtMs;
+    });
+  }
+
+  /** Milliseconds until `count` Pods were scheduled, if so many exist at a time: each is deleted as soon as it is bound, and replaced. */
+  async measureSteadily({ count, template, namespace = "default" }: PodStep, concurrent: number): Promise<number> {
+    let left = count;
+    let index = 0;
+    const worker = async (): Promise<void> => {
+      while (left-- > 0) {
+        const pod = podOf(typeof template === "function" ? template(index++) : template, namespace, `pod-${this.#names++}`);
+        const key = { namespace, name: pod.metadata.name ?? "" };
+        await this.#client.create(pods, pod);
+        await this.#cluster.until<Pod>(`pods/${key.name}`, (seen) => seen !== undefined && hasNode(seen), { namespace, within: "10m" });
+        await this.#client.delete(pods, key, { gracePeriodSeconds: 0 });
+      }
+    };
+    collectGarbage();
+    return await profiled(async () => {
+      const beganAtMs = performance.now();
+      await Promise.all(Array.from({ length: concurrent }, worker));
       return performance.now() - beganAtMs;
     });
   }

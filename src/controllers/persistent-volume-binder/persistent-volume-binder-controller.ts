@@ -38,8 +38,8 @@ import { VolumeChoice } from "./volume-choice.ts";
 const WAITING_RETRY_MS = 60_000;
 
 /**
- * State of one run. All of it can be lost: it saves time, keeps concurrent reconciliations from choosing the same volume, and tells own recycler Pods from
- * others.
+ * State of one run. All of it can be lost: it saves time, keeps concurrent reconciliations from choosing the same volume, and distinguishes own
+ * recycler Pods from others.
  */
 interface Binder {
   readonly choice: VolumeChoice;

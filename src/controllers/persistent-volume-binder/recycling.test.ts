@@ -5,7 +5,7 @@ import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-clai
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import { events } from "../../api/core/v1/event.ts";
 import { pods } from "../../api/core/v1/pod.ts";
-import type { Pod, PodStatus } from "../../api/generated/core/v1.ts";
+import type { PersistentVolume, Pod, PodStatus } from "../../api/generated/core/v1.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { buildPod } from "../../api/testing/pod.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
@@ -24,6 +24,12 @@ const USER = buildPod({
   metadata: { namespace: "default", name: "user" },
   spec: { containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", persistentVolumeClaim: { claimName: "c" } }] },
 });
+
+/** The volume with its own source instead of the builder's host path. */
+function only(volume: PersistentVolume): PersistentVolume {
+  const { hostPath: _path, ...spec } = volume.spec ?? {};
+  return spec.nfs === undefined && spec.csi === undefined ? volume : { ...volume, spec };
+}
 
 /** A volume whose claim was deleted, and the running binder. */
 async function released(...more: readonly Pod[]): Promise<Given> {
@@ -56,21 +62,23 @@ test("the recycler Pod mounts the volume, and its deadline follows from the capa
   const rows = [
     { facts: { size: "1Gi" }, seconds: 60 },
     { facts: { size: "10Gi" }, seconds: 300 },
-    { facts: { size: "1Gi", hostPath: undefined, nfs: { server: "s", path: "/p" } }, seconds: 300 },
-    { facts: { size: "20Gi", hostPath: undefined, nfs: { server: "s", path: "/p" } }, seconds: 600 },
+    { facts: { size: "1Gi", nfs: { server: "s", path: "/p" } }, seconds: 300 },
+    { facts: { size: "20Gi", nfs: { server: "s", path: "/p" } }, seconds: 600 },
   ];
   for (const { facts, seconds } of rows) {
-    const { spec, metadata } = recyclerPod(aVolume("v", facts as VolumeFacts)) ?? assert.fail("no recycler");
+    const { spec, metadata } = recyclerPod(only(aVolume("v", facts))) ?? assert.fail("no recycler");
     const { nfs, hostPath } = spec?.volumes?.[0] ?? {};
     assert.deepEqual([metadata, spec?.activeDeadlineSeconds, spec?.restartPolicy], [RECYCLER, seconds, "Never"]);
-    assert.deepEqual(nfs ?? hostPath, facts.nfs ?? { path: "/data" });
+    assert.deepEqual(nfs ?? hostPath, ("nfs" in facts ? facts.nfs : undefined) ?? { path: "/data" });
   }
-  assert.equal(recyclerPod(aVolume("v", { hostPath: undefined as never, csi: { driver: "d", volumeHandle: "h" } })), undefined);
+  assert.equal(recyclerPod(only(aVolume("v", { csi: { driver: "d", volumeHandle: "h" } }))), undefined);
 });
 
 test("only the state of an own recycler Pod counts", () => {
-  const pod = (uid: string, status: PodStatus = {}, deletionTimestamp?: string): Pod =>
-    ({ ...USER, metadata: { ...USER.metadata, uid, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) }, status }) as Pod;
+  const pod = (uid: string, status: PodStatus = {}, deletionTimestamp?: string): Pod => {
+    const metadata = { ...USER.metadata, uid, ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }) };
+    return { ...USER, metadata, status };
+  };
   const rows: readonly (readonly [Pod | undefined, string | undefined, string])[] = [
     [undefined, undefined, "missing"],
     [pod("1", { phase: "Succeeded" }), undefined, "unknown"],
