@@ -9,6 +9,8 @@ export interface FileResult {
   /** Path of the source: "src/base/heap.test.ts". */
   readonly file: string;
   readonly durationMs: number;
+  /** Processor time of the file's own process and its descendants; unknown for one of several files in a process. */
+  readonly processorMs?: number | undefined;
   readonly passed: number;
   readonly failed: readonly { readonly title: string; readonly details: string }[];
   readonly skipped: readonly { readonly title: string; readonly reason: string }[];
@@ -32,7 +34,14 @@ export function ownFile(file: string, outcome: ProcessOutcome): FileResult {
   const reading = readLines(outcome.lines);
   const counted = countOf(reading.results);
   const problem = problemOf(outcome, reading, counted.failed.length);
-  return { file, durationMs: outcome.durationMs, ...counted, problem, output: outputOf(outcome, reading) };
+  return {
+    file,
+    durationMs: outcome.durationMs,
+    processorMs: reading.processorMs,
+    ...counted,
+    problem,
+    output: outputOf(outcome, reading),
+  };
 }
 
 /** Results of files that shared one process, each in a suite of its name (writeEntry of test-files.ts). */

@@ -41,6 +41,32 @@ test("runs at most one job per lane, earlier groups first, within each group's o
   await all;
 });
 
+test("a spare lane is used when a processor is idle, for one job per observation", async () => {
+  const jobs = new Jobs();
+  const observations: ((isIdle: boolean) => void)[] = [];
+  const spare = { count: 2, hasIdleProcessor: () => new Promise<boolean>((resolve) => observations.push(resolve)) };
+  const observe = (isIdle: boolean) => {
+    observations.shift()?.(isIdle);
+    return jobs.end("none");
+  };
+  const all = runInLanes(1, never, [jobs.group(1, "m1", "m2"), jobs.group(3, "a", "b", "c")], spare);
+  deepEqual(jobs.begun, ["m1"]);
+  await observe(false);
+  deepEqual(jobs.begun, ["m1"]);
+  await observe(true);
+  deepEqual(jobs.begun, ["m1", "a"]);
+  await observe(true);
+  deepEqual(jobs.begun, ["m1", "a", "b"]);
+  deepEqual(observations, [], "all lanes are in use");
+  await jobs.end("a");
+  await jobs.end("b");
+  deepEqual(jobs.begun, ["m1", "a", "b"], "the lane itself is still in use");
+  await jobs.end("m1");
+  await jobs.end("m2");
+  await jobs.end("c");
+  await all;
+});
+
 test("after an abort no job starts, and running ones are awaited", async () => {
   const jobs = new Jobs();
   const stop = new AbortController();

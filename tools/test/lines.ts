@@ -19,8 +19,8 @@ export type Line =
     }
   /** A diagnostic of Node, for instance about an error after the end of a test. */
   | { readonly type: "diagnostic"; readonly text: string }
-  /** The tests ran to completion. */
-  | { readonly type: "end" };
+  /** The tests ran to completion. The processor time is that of the process and of its terminated descendants. */
+  | { readonly type: "end"; readonly processorMs?: number | undefined };
 
 export interface TestResult {
   /** The names from the outermost suite to the test itself. */
@@ -39,6 +39,8 @@ export interface Reading {
   readonly unfinished: readonly string[];
   readonly diagnostics: readonly string[];
   readonly ended: boolean;
+  /** Known on Linux, if the tests ran to completion. */
+  readonly processorMs: number | undefined;
 }
 
 export function readLines(lines: Iterable<Line>): Reading {
@@ -47,6 +49,7 @@ export function readLines(lines: Iterable<Line>): Reading {
   const running = new Map<string, string>();
   const open: string[] = [];
   let ended = false;
+  let processorMs: number | undefined;
   for (const line of lines) {
     switch (line.type) {
       case "runs":
@@ -69,8 +72,9 @@ export function readLines(lines: Iterable<Line>): Reading {
         break;
       case "end":
         ended = true;
+        processorMs = line.processorMs;
         break;
     }
   }
-  return { results, unfinished: [...running.values()], diagnostics, ended };
+  return { results, unfinished: [...running.values()], diagnostics, ended, processorMs };
 }

@@ -1,5 +1,7 @@
 /** Formats the output of the test run: a line per file, then failures in full, skipped tests with their reasons, and the totals. Pure. */
 import { hasFailed, type FileResult } from "./file-result.ts";
+import { readLines } from "./lines.ts";
+import type { ProcessOutcome } from "./run-process.ts";
 
 export interface Count {
   readonly passed: number;
@@ -24,7 +26,13 @@ export function closingLine({ passed, failed, skipped }: Count): string {
 export function fileLine(file: FileResult): string {
   const { passed, failed, skipped } = countOf([file]);
   const counts = [`${passed} passed`, ...(failed > 0 ? [`${failed} failed`] : []), ...(skipped > 0 ? [`${skipped} skipped`] : [])];
-  return `${failed > 0 ? "FAIL" : "ok  "}  ${file.file}  ${counts.join(", ")}  ${duration(file.durationMs)}`;
+  return `${failed > 0 ? "FAIL" : "ok  "}  ${file.file}  ${counts.join(", ")}  ${times(file)}`;
+}
+
+/** The process of the pure tests as a whole: the times of its files do not include loading them. */
+export function sharedProcessLine(files: number, { durationMs, lines }: ProcessOutcome): string {
+  const { processorMs } = readLines(lines);
+  return `      the shared process of ${files} files  ${times({ durationMs, processorMs })}`;
 }
 
 /** Characters of a failure that are printed while other files still run; the full text follows at the end. */
@@ -63,8 +71,8 @@ export function slowestLines(files: readonly FileResult[]): string[] {
   const slowest = files.toSorted((a, b) => b.durationMs - a.durationMs).slice(0, SLOWEST_FILES);
   return [
     "",
-    `The ${SLOWEST_FILES} slowest files:`,
-    ...slowest.map(({ file, durationMs }) => `  ${duration(durationMs).padStart(7)}  ${file}`),
+    `The ${SLOWEST_FILES} slowest files, with their processor time:`,
+    ...slowest.map((file) => `  ${duration(file.durationMs).padStart(7)}  ${processor(file).padStart(7)}  ${file.file}`),
   ];
 }
 
@@ -90,6 +98,25 @@ export function repeatLines(results: readonly FileResult[], repeat: number): str
 
 function indented(text: string): string {
   return text.replace(/^/gm, "    ");
+}
+
+/** Processor time of the whole run, on Linux, and the idle share of all processors meanwhile: what bounds the duration of the run. */
+export function processorLines(processorMs: number | undefined, idleShare: number): string[] {
+  if (processorMs === undefined) return [];
+  return [
+    "",
+    `Processor time of the run: ${duration(processorMs)}; the processors were idle for ${Math.round(idleShare * 100)} % of the time`,
+  ];
+}
+
+type Times = Pick<FileResult, "durationMs" | "processorMs">;
+
+function times(file: Times): string {
+  return file.processorMs === undefined ? duration(file.durationMs) : `${duration(file.durationMs)}, processor ${processor(file)}`;
+}
+
+function processor({ processorMs }: Pick<Times, "processorMs">): string {
+  return processorMs === undefined ? "-" : duration(processorMs);
 }
 
 export function duration(durationMs: number): string {

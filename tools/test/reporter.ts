@@ -7,6 +7,7 @@ import { writeSync } from "node:fs";
 import type { TestEvent } from "node:test/reporters";
 import { inspect } from "node:util";
 import type { Line } from "./lines.ts";
+import { processorTimeMs } from "./processor-time.ts";
 
 const LINES_DESCRIPTOR = 3;
 
@@ -20,7 +21,7 @@ export default async function* report(events: AsyncIterable<TestEvent>): AsyncGe
     const line = lineOf(event);
     if (line !== undefined) write(line);
   }
-  write({ type: "end" });
+  write({ type: "end", processorMs: processorTimeMs() });
 }
 
 function write(line: Line): void {

@@ -1,4 +1,4 @@
-import { deepEqual, doesNotMatch, equal, match } from "node:assert/strict";
+import { deepEqual, doesNotMatch, equal, match, ok } from "node:assert/strict";
 import { spawn, spawnSync } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
@@ -51,7 +51,7 @@ test("passing files yield exit code 0, a line per file, and the totals as the la
   equal(lastLine, "3 passed, 0 failed, 0 skipped");
   equal(exitCode, 0);
   for (const file of ["src/a.test.ts", "src/b.test.ts", "src/c.own.test.ts"])
-    match(output, new RegExp(`^ok +${file} +1 passed +\\d+ ms$`, "m"));
+    match(output, new RegExp(`^ok +${file} +1 passed +[\\d.]+ m?s`, "m"));
 });
 
 test("pure files share one process, others have their own", () => {
@@ -385,8 +385,24 @@ test("the 20 slowest files are listed, slowest first", () => {
   const takes = (ms: number) =>
     `import { test } from "node:test"; test("x", async () => { await new Promise((r) => setTimeout(r, ${ms})); });`;
   const files = Object.fromEntries(Array.from({ length: 21 }, (_, i) => [`f${i}.test.js`, takes(i === 7 ? 500 : 0)]));
-  match(runOver(files).output, /The 20 slowest files:\n +\d+ ms {2}f7\.test\.ts\n/);
+  match(runOver(files).output, /The 20 slowest files, with their processor time:\n +[\d.]+ m?s {8}- {2}f7\.test\.ts\n/);
 });
+
+test(
+  "the processor time of a file with its own process includes that of its child processes",
+  { skip: process.platform !== "linux" },
+  () => {
+    const uses = (ms: number) => `const end = process.cpuUsage().user + ${ms} * 1000; while (process.cpuUsage().user < end);`;
+    const text = `import { test } from "node:test"; import { spawnSync } from "node:child_process";
+    test("x", () => { spawnSync(process.execPath, ["-e", ${JSON.stringify(uses(CHILD_MS))}]); });`;
+    const { output } = runOver({ "a.own.test.js": text }, "--timeout-ms=120000");
+    const [, number = "", unit] = /^ok +a\.own\.test\.ts +1 passed .*, processor ([\d.]+) (ms|s)$/m.exec(output) ?? [];
+    ok(Number(number) * (unit === "s" ? 1_000 : 1) >= CHILD_MS, output);
+  },
+);
+
+/** More than the test process itself uses. */
+const CHILD_MS = 400;
 
 test("--since with an unknown revision: exit code 2 and git's reason", () => {
   const { exitCode, output } = runOver({ "a.test.js": PASSES }, "--since", "no-such-revision");

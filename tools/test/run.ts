@@ -12,6 +12,8 @@ import { RUN_VARIABLE, startDisturbance } from "./disturb.ts";
 import { ownFile, sharedFiles, type FileResult } from "./file-result.ts";
 import { parseRunOptions, USAGE, type RunOptions } from "./options.ts";
 import * as report from "./report.ts";
+import { processorTimeMs } from "./processor-time.ts";
+import { hasIdleProcessor, idleShare, readProcessorTimes } from "./processors.ts";
 import { runProcess } from "./run-process.ts";
 import { runInLanes } from "./lanes.ts";
 import { FLAKY_FILES_MAX, judge, planSecondRuns, type Verdict } from "./second-run.ts";
@@ -45,6 +47,7 @@ async function main(): Promise<number> {
     },
     signal: abortedBySignals(),
   };
+  const began = readProcessorTimes();
   const files = await filesToRun(run);
   if ("problem" in files) return refuse([files.problem]);
   const counts = options.torture ? ", full counts" : "";
@@ -52,7 +55,8 @@ async function main(): Promise<number> {
   const disturbance = options.disturb ? startDisturbance(runId, seed) : undefined;
   const verdict = await runFiles(files, run).finally(() => disturbance?.end());
   if (disturbance !== undefined) console.log(`\nProcesses were stopped ${disturbance.stops} times`);
-  return conclude(verdict, run);
+  const idle = idleShare(began, readProcessorTimes());
+  return conclude(verdict, run, report.processorLines(processorTimeMs(), idle));
 }
 
 function refuse(lines: readonly string[]): number {
@@ -101,11 +105,12 @@ async function runAll(files: readonly TestFile[], run: Run): Promise<FileResult[
   const runOwn = async (file: TestFile) => (await ownResults([file], run)).forEach(add);
   const runShared = async () => (await sharedResults(of("shared"), run)).forEach(add);
   // The longest first, so that no lane ends up alone with it.
-  await runInLanes(run.lanes, run.signal, [
+  const groups = [
     { concurrency: 1, jobs: of("shared").length === 0 ? [] : repeated([runShared]) },
     { concurrency: 1, jobs: repeated(of("machine")).map((file) => () => runOwn(file)) },
-    { concurrency: run.lanes, jobs: repeated(checksFirst(of("own"))).map((file) => () => runOwn(file)) },
-  ]);
+    { concurrency: run.lanes + run.spareLanes, jobs: repeated(checksFirst(of("own"))).map((file) => () => runOwn(file)) },
+  ];
+  await runInLanes(run.lanes, run.signal, groups, { count: run.spareLanes, hasIdleProcessor });
   return results;
 }
 
@@ -128,9 +133,11 @@ async function ownResults(files: readonly TestFile[], run: Run): Promise<FileRes
 async function sharedResults(files: readonly TestFile[], run: Run): Promise<readonly FileResult[]> {
   const entry = join(run.directory, "shared-tests.mjs");
   writeEntry(entry, files);
+  const outcome = await runProcess({ ...run, file: entry, timeoutMs: run.sharedTimeoutMs });
+  console.log(report.sharedProcessLine(files.length, outcome));
   return sharedFiles(
     files.map(({ name }) => name),
-    await runProcess({ ...run, file: entry, timeoutMs: run.sharedTimeoutMs }),
+    outcome,
   );
 }
 
@@ -139,11 +146,12 @@ async function printSizes(): Promise<void> {
   console.log(`\n${sizeReport(readSources(root, "src")).join("\n")}`);
 }
 
-async function conclude({ results, flaky }: Verdict, run: Run): Promise<number> {
+async function conclude({ results, flaky }: Verdict, run: Run, processorLines: readonly string[]): Promise<number> {
   const lines = [
     ...report.failureLines(results),
     ...report.skippedLines(results),
     ...report.slowestLines(results),
+    ...processorLines,
     ...report.repeatLines(results, run.repeat),
     ...report.flakyLines(flaky, FLAKY_FILES_MAX),
   ];
