@@ -42,7 +42,8 @@ export interface WebhookCaller {
   /**
    * Resolves with the parsed body of a successful response. Rejects with an error whose message is upstream's: a StatusError if the server
    * responded with an error code, any other Error if there was no usable response ('Post "https://…": dial tcp …: connection refused',
-   * '…: context deadline exceeded'). Redirects are not followed and count as errors. Never retries.
+   * '…: context deadline exceeded'). Redirects are not followed and count as errors.
+   * Retries what the server asks to retry: 429 or a server error with Retry-After, within the timeout.
    */
   call(call: WebhookCall): Promise<Json>;
 }
@@ -75,5 +76,7 @@ export interface WebhookReply {
   readonly code: number;
   /** "" if the response has none. */
   readonly contentType: string;
+  /** The header Retry-After; absent: none. */
+  readonly retryAfter?: string;
   readonly body: Uint8Array;
 }

@@ -57,7 +57,13 @@ async function post(clients: WebhookClients, { credentials }: WebhookTransportOp
       },
     });
     const bytes = await bounded(answer, answerBytesMax, signal);
-    return { code: answer.code, contentType: answer.header("content-type") ?? "", body: bytes };
+    const retryAfter = answer.header("retry-after");
+    return {
+      code: answer.code,
+      contentType: answer.header("content-type") ?? "",
+      ...(retryAfter === undefined ? {} : { retryAfter }),
+      body: bytes,
+    };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
     throw new Error(goRoundTripError(error, formatAddress(request)), { cause: error });

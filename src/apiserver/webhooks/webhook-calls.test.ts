@@ -1,4 +1,4 @@
-import { deepEqual, equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, notEqual, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { seededRandom } from "../../base/random.ts";
@@ -69,6 +69,54 @@ test("a Service is reached at the address of a ready endpoint, by its own name",
     authorities: "PEM",
     answerBytesMax: 16 * 1024 * 1024,
   });
+});
+
+function busy(code: number, retryAfter?: string): WebhookReply {
+  return { ...textReply("busy", code), ...(retryAfter === undefined ? {} : { retryAfter }) };
+}
+
+test("a call is repeated after the time that the webhook asks for", async () => {
+  const sentAtMs: number[] = [];
+  const { clock, call } = given(() => {
+    sentAtMs.push(clock.monotonic());
+    return Promise.resolve([busy(429, "2"), busy(503, "1")][sentAtMs.length - 1] ?? jsonReply({ ok: true }));
+  });
+
+  const calling = call(SERVICE);
+  await clock.advance(5_000);
+
+  deepEqual(await calling, { ok: true });
+  deepEqual(sentAtMs, [0, 2_000, 3_000]);
+});
+
+for (const [title, reply, calls] of [
+  ["429 without Retry-After", busy(429), 1],
+  ["429 with a date", busy(429, "Wed, 21 Oct 2026 07:28:00 GMT"), 1],
+  ["400 with Retry-After", busy(400, "1"), 1],
+  ["429 eleven times", busy(429, "0"), 11],
+] as const) {
+  test(`${title} is the result of a call`, async () => {
+    let count = 0;
+    const { clock, call } = given(() => (count++, Promise.resolve(reply)));
+
+    const calling = call(SERVICE).then(
+      () => "",
+      (error: Error) => error.message,
+    );
+    await clock.advance(1_000);
+
+    notEqual(await calling, "");
+    equal(count, calls);
+  });
+}
+
+test("a webhook that asks for more time than the call has fails with the deadline", async () => {
+  const { clock, call } = given(() => Promise.resolve(busy(429, "60")));
+
+  const calling = rejects(call(SERVICE), { message: "context deadline exceeded" });
+  await clock.advance(11_000);
+
+  await calling;
 });
 
 for (const { url, path, target, host, port } of [

@@ -40,13 +40,42 @@ async function callWebhook(options: WebhookCallsOptions, call: WebhookCall): Pro
   const target = targetOf(call.client);
   const path = `${target.path}${call.sendsTimeout === true ? `?timeout=${goSeconds(call.timeoutMs)}` : ""}`;
   let reply: WebhookReply;
+  const waits = { isWaiting: false };
+  const send = (signal: AbortSignal) => post(options, { ...target, path }, call, signal);
   try {
-    reply = await beforeDeadline(options.clock, call, (signal) => post(options, { ...target, path }, call, signal));
+    reply = await beforeDeadline(options.clock, call, (signal) => withRetries(options.clock, send, waits, signal));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
+    if (waits.isWaiting) throw error;
     throw new Error(`Post "${target.scheme}://${target.target}${path}": ${message}`, { cause: error });
   }
   return parsed(reply);
+}
+
+/** Upstream's limit of its REST client. */
+const RETRIES_MAX = 10;
+
+/** Waits as long as the server asks to, as upstream's REST client does. `waits` has the state when the call ends. */
+async function withRetries(
+  clock: Clock,
+  send: (signal: AbortSignal) => Promise<WebhookReply>,
+  waits: { isWaiting: boolean },
+  signal: AbortSignal,
+): Promise<WebhookReply> {
+  for (let attempt = 0; ; attempt++) {
+    const reply = await send(signal);
+    const seconds = retryAfterSeconds(reply);
+    if (seconds === undefined || attempt >= RETRIES_MAX) return reply;
+    waits.isWaiting = true;
+    await clock.sleep(seconds * 1_000, signal);
+    waits.isWaiting = false;
+  }
+}
+
+/** Undefined: the response is final. Dates are not understood, as upstream. */
+function retryAfterSeconds({ code, retryAfter = "" }: WebhookReply): number | undefined {
+  if ((code !== 429 && code < 500) || !/^\+?\d{1,9}$/.test(retryAfter)) return undefined;
+  return Number(retryAfter);
 }
 
 async function post(
