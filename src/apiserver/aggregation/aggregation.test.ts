@@ -184,6 +184,20 @@ test("a forwarded request ends with the request timeout", async () => {
   deepEqual([code, body.reason], [504, "Timeout"]);
 });
 
+test("a forwarded response whose body never ends is broken off at the request timeout", async () => {
+  const remote = remoteStub();
+  await using started = await startServer({ remoteConnector: remote.connector });
+  await register(started);
+  remote.answer = ({ target }) => (target.startsWith(FLUNDERS) ? { code: 200, headers: {}, stream: () => undefined } : undefined);
+
+  const answered = await started.watch(FLUNDERS);
+  await started.clock.advance(59_000);
+  const before = answered.isAborted;
+  await started.clock.advance(2_000);
+
+  deepEqual([before, answered.isAborted], [false, true]);
+});
+
 function groupNames(body: { groups: readonly { name: string }[] }): readonly string[] {
   return body.groups.map(({ name }) => name);
 }

@@ -2,17 +2,18 @@
  * Requests for other API servers: authorized, limited and counted like all others, then forwarded with the user's identity. Long-running
  * ones have no deadline; all others end like those that this server answers itself.
  */
-import { isStatusError } from "../../api/machinery/status-error.ts";
+import { isStatusError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { RequestFlow } from "../framework/concurrency.ts";
 import { requestedAccess } from "../framework/access/requested-access.ts";
 import type { ResourcePath } from "../framework/access/request-path.ts";
 import type { ForwardedRequest, RemoteApi, RemoteHeaders } from "../framework/apis/aggregation.ts";
 import type { DocumentRequest } from "../framework/document.ts";
-import type { ExchangeAnswer, ExchangeRequest, SwitchOffer } from "../framework/exchange.ts";
+import type { ExchangeAnswer, ExchangeRequest, Sink, StreamedAnswer, SwitchOffer } from "../framework/exchange.ts";
 import type { FlowRequestOptions } from "../framework/flow-request.ts";
 import type { User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { BodySource } from "../pipeline/pipeline.ts";
+import type { Deadline } from "./deadlines.ts";
 import { contextOf } from "./request-context.ts";
 import { commonHeaders, failure, withFlow, type RestDependencies } from "./responses.ts";
 import type { RemoteRoute } from "./route.ts";
@@ -30,7 +31,13 @@ export async function answerRemote(dependencies: RestDependencies, asked: AskedR
   const { path } = route;
   const forwarded = path.is === "document" ? documentOf(server, asked) : resourceOf(server, asked, path);
   const isLong = switching !== undefined || isLongRunning(forwarded);
-  const deadline = isLong ? undefined : deadlines.start(timeoutOf(request), (reason) => request.cancel(reason));
+  const streamed: { sink?: Sink } = {};
+  const expire = (reason: StatusError): void => {
+    request.cancel(reason);
+    // The head has been sent, so the client gets an incomplete response. As upstream.
+    streamed.sink?.abort();
+  };
+  let deadline = isLong ? undefined : deadlines.start(timeoutOf(request), expire);
   let flow: RequestFlow | undefined;
   try {
     flow = pipeline.classify(forwarded);
@@ -39,13 +46,29 @@ export async function answerRemote(dependencies: RestDependencies, asked: AskedR
     if (outcome.is !== "document") throw new Error(`Cannot forward ${request.path}: the outcome is a ${outcome.is}`);
     const { answer } = outcome;
     if (!("headers" in answer)) return answer;
-    return withFlow({ ...answer, headers: { ...commonHeaders(server, request), ...answer.headers } }, flow);
+    const complete = { ...answer, headers: { ...commonHeaders(server, request), ...answer.headers } };
+    if (deadline === undefined || !("stream" in complete)) return withFlow(complete, flow);
+    const bounded = untilClosed(complete, deadline, streamed);
+    deadline = undefined;
+    return withFlow(bounded, flow);
   } catch (error) {
     if (!isStatusError(error)) throw error;
     return failure({ server }, request, error, { flow });
   } finally {
     deadline?.clear();
   }
+}
+
+/** A body that is streamed has the same deadline. */
+function untilClosed(answer: StreamedAnswer, deadline: Deadline, streamed: { sink?: Sink }): StreamedAnswer {
+  return {
+    ...answer,
+    stream(sink) {
+      streamed.sink = sink;
+      sink.onClosed(() => deadline.clear());
+      answer.stream(sink);
+    },
+  };
 }
 
 /** Authorized by its path, like the discovery documents of this server. */
