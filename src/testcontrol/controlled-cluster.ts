@@ -13,7 +13,9 @@ import { startGeneration, type Beginning, type Generation, type GenerationConfig
 import type { Snapshot } from "./snapshot.ts";
 
 /** A spare costs memory and an idle cluster's processor time: the last snapshot, and the one before it for suites that alternate. */
-const SPARES_MAX = 2;
+const SNAPSHOTS_MAX = 2;
+/** Spares of a snapshot that was used twice in a row: a suite may reset faster than a spare starts, and the machine has to catch up. */
+const SPARES_IN_A_ROW = 4;
 
 /** Replaced generations that are still stopping; a reset beyond waits for one. Stopping takes some 50 ms. */
 const RETIRING_MAX = 4;
@@ -41,8 +43,11 @@ export class ControlledCluster implements AsyncDisposable {
   readonly faults = new Faults();
   readonly exchange = new FaultyExchange(this.faults);
   readonly #options: ControlledClusterOptions;
-  /** By snapshot, the last used one last. */
-  readonly #spares = new Map<Snapshot, Spare>();
+  /** By snapshot, the last used one last; spares in the order of their revisions. */
+  readonly #spares = new Map<Snapshot, Spare[]>();
+  /** The snapshot of the last reset. */
+  #last: Snapshot | undefined;
+  #isFilling = false;
   readonly #retiring = new Set<Promise<void>>();
   #current: Generation;
   /** First revision of the current generation. Spares below it are stale: revisions of a cluster only grow. */
@@ -93,7 +98,9 @@ export class ControlledCluster implements AsyncDisposable {
     this.#number++;
     this.faults.clear();
     this.#serve(next);
-    this.#track(this.#replace(before, snapshot));
+    const count = this.#last === snapshot ? SPARES_IN_A_ROW : 1;
+    this.#last = snapshot;
+    this.#track(this.#replace(before, snapshot, count));
     return { generation: this.#number, revision: await next.revision(), wasPrepared };
   }
 
@@ -101,30 +108,43 @@ export class ControlledCluster implements AsyncDisposable {
     this.door.use(generation.whenever(this.exchange.around(generation)));
   }
 
-  /** Starts a spare for the next reset to this snapshot, unless there is one. */
-  prepare(snapshot: Snapshot): void {
+  /** Starts spares for the next resets to this snapshot, unless there are as many. */
+  prepare(snapshot: Snapshot, count = 1): void {
     if (this.#isClosed) return;
-    const spare = this.#spares.get(snapshot) ?? this.#begin(snapshot);
+    const spares = this.#spares.get(snapshot) ?? [];
+    if (spares.length === 0) spares.push(this.#begin(snapshot));
     this.#spares.delete(snapshot);
-    this.#spares.set(snapshot, spare);
-    for (const [other] of this.#spares) if (this.#spares.size > SPARES_MAX) this.forget(other);
+    this.#spares.set(snapshot, spares);
+    for (const [other] of this.#spares) if (this.#spares.size > SNAPSHOTS_MAX) this.forget(other);
+    if (spares.length < count) void this.#fill(snapshot, count);
   }
 
-  /** Stops the spare of a snapshot that was deleted or is not used any more. */
+  /** One after the other: several starts at once would delay the first. */
+  async #fill(snapshot: Snapshot, count: number): Promise<void> {
+    if (this.#isFilling) return;
+    this.#isFilling = true;
+    try {
+      for (let spares = this.#spares.get(snapshot); spares !== undefined; spares = this.#spares.get(snapshot)) {
+        await spares.at(-1)?.generation.catch(() => undefined);
+        if (this.#isClosed || this.#spares.get(snapshot) !== spares || spares.length >= count) return;
+        spares.push(this.#begin(snapshot));
+      }
+    } finally {
+      this.#isFilling = false;
+    }
+  }
+
+  /** Stops the spares of a snapshot that was deleted or is not used any more. */
   forget(snapshot: Snapshot): void {
-    const spare = this.#spares.get(snapshot);
+    const spares = this.#spares.get(snapshot) ?? [];
     this.#spares.delete(snapshot);
-    if (spare !== undefined) this.#track(disposed(spare.generation));
+    for (const { generation } of spares) this.#track(disposed(generation));
   }
 
   #takeSpare(snapshot: Snapshot): Spare | undefined {
-    const spare = this.#spares.get(snapshot);
-    if (spare !== undefined && spare.revision < this.#firstRevision) {
-      this.forget(snapshot);
-      return undefined;
-    }
-    this.#spares.delete(snapshot);
-    return spare;
+    const spares = this.#spares.get(snapshot) ?? [];
+    if (spares.some(({ revision }) => revision < this.#firstRevision)) this.forget(snapshot);
+    return this.#spares.get(snapshot)?.shift();
   }
 
   #begin(snapshot: Snapshot, seed?: number): Spare {
@@ -135,15 +155,16 @@ export class ControlledCluster implements AsyncDisposable {
   }
 
   /** After the answer of the reset: stopping and starting components takes more processor time than the switch. */
-  async #replace(before: Generation, snapshot: Snapshot): Promise<void> {
+  async #replace(before: Generation, snapshot: Snapshot, count: number): Promise<void> {
     await realMacrotask();
     await before[Symbol.asyncDispose]();
-    const stale = [...this.#spares].filter(([, { revision }]) => revision < this.#firstRevision).map(([other]) => other);
+    const isStale = ({ revision }: Spare): boolean => revision < this.#firstRevision;
+    const stale = [...this.#spares].filter(([, spares]) => spares.some(isStale)).map(([other]) => other);
     for (const other of stale) {
       this.forget(other);
       this.prepare(other);
     }
-    this.prepare(snapshot);
+    this.prepare(snapshot, count);
   }
 
   #track(stopping: Promise<void>): void {
