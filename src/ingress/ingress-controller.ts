@@ -312,7 +312,9 @@ class RunningController implements IngressController {
     if (deepEqual(ingress.status?.loadBalancer?.ingress ?? [], wanted)) return;
     try {
       const cause = causedBy({ controller: "ingress", reason: "ReportingStatus", kind: ingresses, object: ingress });
-      await this.#client.with({ cause }).updateStatus(ingresses, { ...ingress, status: { ...ingress.status, loadBalancer: { ingress: wanted } } });
+      await this.#client
+        .with({ cause })
+        .updateStatus(ingresses, { ...ingress, status: { ...ingress.status, loadBalancer: { ingress: wanted } } });
     } catch (error) {
       // The change arrives by the watch and is reconciled: often it is the same write, which the cache did not have yet.
       if (isReason(error, "Conflict") || isReason(error, "NotFound")) return;

@@ -5,6 +5,7 @@ import type { Pod, PodStatus } from "../../api/generated/core/v1.ts";
 import type { ResourceClaim, ResourceClaimStatus } from "../../api/generated/resource.k8s.io/v1.ts";
 import { resourceClaims } from "../../api/resource.k8s.io/v1/resource-claim.ts";
 import { resourceClaimTemplates } from "../../api/resource.k8s.io/v1/resource-claim-template.ts";
+import { prometheusText } from "../../base/metrics/prometheus-text.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given, type Given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";
@@ -56,6 +57,37 @@ async function sole(cluster: Given): Promise<ResourceClaim> {
 async function change(cluster: Pick<Given, "client">, name: string, status: PodStatus): Promise<void> {
   await cluster.client.patch(pods, { namespace: "default", name }, { type: "merge", value: { status } }, { subresource: "status" });
 }
+
+test("metrics count claims by allocation, admin access and source, and their creations", async () => {
+  const admin = {
+    ...claim("admin"),
+    spec: { devices: { requests: [{ name: "gpu", exactly: { deviceClassName: "c", adminAccess: true } }] } },
+  };
+  const namespace = {
+    apiVersion: "v1",
+    kind: "Namespace",
+    metadata: { name: "ops", labels: { "resource.kubernetes.io/admin-access": "true" } },
+  };
+  const extended = { "resource.kubernetes.io/extended-resource-claim": "true" };
+  await using cluster = await given(
+    ...[TEMPLATE, pod("web"), namespace, { ...admin, metadata: { name: "admin", namespace: "ops" } }],
+    { ...claim("extended"), metadata: { name: "extended", namespace: "default", annotations: extended } },
+    claim("used", { allocation: ALLOCATION, reservedFor: [{ resource: "jobs", name: "j", uid: "1" }] }, [FINALIZER]),
+    claim("deleted"),
+  );
+  const running = await cluster.run(resourceClaimController);
+  await cluster.client.delete(resourceClaims, { namespace: "default", name: "deleted" });
+  await cluster.settled();
+
+  const lines = prometheusText(running.metrics()).split("\n");
+  assert.deepEqual(lines.filter((line) => line.startsWith("resourceclaim_controller_")).toSorted(), [
+    'resourceclaim_controller_creates_total{status="success",admin_access="false"} 1',
+    'resourceclaim_controller_resource_claims{allocated="false",admin_access="false",source="extended_resource"} 1',
+    'resourceclaim_controller_resource_claims{allocated="false",admin_access="false",source="resource_claim_template"} 1',
+    'resourceclaim_controller_resource_claims{allocated="false",admin_access="true",source=""} 1',
+    'resourceclaim_controller_resource_claims{allocated="true",admin_access="false",source=""} 1',
+  ]);
+});
 
 test("a Pod with a template gets a claim of its own, whose name is in its status", async () => {
   await using cluster = await given(TEMPLATE, pod("web"));

@@ -16,6 +16,7 @@ import { defineIndex } from "../../client/informer/index.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { defineController, onChange, watch, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { controllerReference, keyOf, kindName, objectText } from "../runtime/keys.ts";
+import { countClaim, countCreation } from "./claim-metrics.ts";
 import { generatedClaim } from "./generated-claim.ts";
 import { needsReservation, podClaimOf, surplusClaims } from "./pod-claims.ts";
 import { CLAIM_FINALIZER, isPodDone, isPodReference, planRelease } from "./release-plan.ts";
@@ -39,7 +40,11 @@ export const resourceClaimController = defineController({
     { apiGroups: [GROUP], resources: ["resourceclaims/status", "resourceclaims/binding"], verbs: ["update"] },
     { apiGroups: ["", "events.k8s.io"], resources: ["events"], verbs: ["create", "patch", "update"] },
   ],
-  watches: [watch(pods, keysOfPod), watch(resourceClaims, keysOfClaim), watch(resourceClaimTemplates, keysOfTemplate)],
+  watches: [
+    watch(pods, keysOfPod),
+    watch(resourceClaims, keysOfClaim, { count: countClaim }),
+    watch(resourceClaimTemplates, keysOfTemplate),
+  ],
   concurrency: 50,
   reconcile: (key, pass) => (key.kind === CLAIM ? reconcileClaim(key, pass) : reconcilePod(key, pass)),
 });
@@ -105,7 +110,7 @@ async function reconcilePod(key: WorkKey, pass: Pass): Promise<Outcome> {
 }
 
 /** Creates missing claims. An entry whose template does not exist is reported and left out until the template is created. */
-async function claimStatuses(pod: Pod, { read, write, events }: Pass): Promise<readonly PodResourceClaimStatus[]> {
+async function claimStatuses(pod: Pod, { read, write, events, metrics }: Pass): Promise<readonly PodResourceClaimStatus[]> {
   const statuses: PodResourceClaimStatus[] = [];
   for (const entry of pod.spec?.resourceClaims ?? []) {
     const found = podClaimOf(pod, entry, read.controlledBy(resourceClaims, pod));
@@ -123,10 +128,13 @@ async function claimStatuses(pod: Pod, { read, write, events }: Pass): Promise<r
       failed(`resource claim template "${templateName}": resourceclaimtemplate.${GROUP} "${templateName}" not found`);
       continue;
     }
+    const draft = generatedClaim(pod, entry.name, template);
     try {
-      const created = await write.create(resourceClaims, generatedClaim(pod, entry.name, template));
+      const created = await write.create(resourceClaims, draft);
+      countCreation("success", draft, metrics);
       statuses.push({ name: entry.name, resourceClaimName: created.metadata.name });
     } catch (error) {
+      countCreation("failure", draft, metrics);
       failed(`create ResourceClaim : ${(error as Error).message}`);
       throw error;
     }
