@@ -39,11 +39,10 @@ test("contexts and command lines name the cluster unless it is the default one",
 });
 
 test("files of k8ts in a home are distinguished from others", () => {
-  deepEqual(["store.mdb", "store.mdb-lock", "pki", "run", "k8ts.json.12.partial", "photos", "store.txt"].filter(isOwnEntry), [
-    "store.mdb",
-    "store.mdb-lock",
-    "pki",
-    "run",
-    "k8ts.json.12.partial",
-  ]);
+  deepEqual(
+    ["store.mdb", "store.mdb-lock", "causes.jsonl", "causes.jsonl.1", "pki", "run", "k8ts.json.12.partial", "photos", "store.txt"].filter(
+      isOwnEntry,
+    ),
+    ["store.mdb", "store.mdb-lock", "causes.jsonl", "causes.jsonl.1", "pki", "run", "k8ts.json.12.partial"],
+  );
 });

@@ -104,8 +104,8 @@ const OWN_ENTRIES = new Set([
 ]);
 
 export function isOwnEntry(name: string): boolean {
-  // Files of the store, and partially written files.
-  return OWN_ENTRIES.has(name) || name.startsWith("store.mdb") || name.endsWith(".partial");
+  // Files of the store, recorded causes, and partially written files.
+  return OWN_ENTRIES.has(name) || name.startsWith("store.mdb") || name.startsWith("causes.jsonl") || name.endsWith(".partial");
 }
 
 /** Files of a home in which no cluster has run yet. */

@@ -7,11 +7,11 @@ export function kubectlCommands(changes: readonly Change[]): readonly string[] {
   return changes.map((change) => {
     switch (change.type) {
       case "create":
-        return `kubectl create -f - <<'EOF'\n${JSON.stringify(change.object)}\nEOF`;
+        return `echo ${shellQuote(JSON.stringify(change.object))} | kubectl create -f -`;
       case "delete":
         return `kubectl delete ${targetOf(change.target)}${change.force === true ? " --grace-period=0 --force" : ""}`;
       case "patch":
-        return `kubectl patch ${targetOf(change.target)} --type=merge -p ${shellQuote(JSON.stringify(change.patch))}`;
+        return `kubectl patch ${targetOf(change.target)} --type=${change.patchType ?? "merge"} -p ${shellQuote(JSON.stringify(change.patch))}`;
     }
   });
 }

@@ -90,5 +90,5 @@ async function applyChange(client: Client, kinds: ReadonlyMap<string, ResourceKi
   if (kind === undefined) throw new Error(`The cluster has no resource ${resource}`);
   const key = namespace === "" ? { name } : { namespace, name };
   if (change.type === "delete") await client.delete(kind, key, change.force === true ? { gracePeriodSeconds: 0 } : {});
-  else await client.patch(kind, key, { type: "merge", value: change.patch });
+  else await client.patch(kind, key, { type: change.patchType ?? "merge", value: change.patch });
 }

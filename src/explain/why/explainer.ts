@@ -21,7 +21,7 @@ export type Manifest = KubeObject & { readonly [member: string]: Json | undefine
 
 /** A change of the cluster, as a kubectl command can make it. */
 export type Change =
-  | { readonly type: "patch"; readonly target: Subject; readonly patch: JsonObject; readonly subresource?: string }
+  | { readonly type: "patch"; readonly target: Subject; readonly patch: JsonObject; readonly patchType?: "strategic" }
   | { readonly type: "create"; readonly object: Manifest }
   | { readonly type: "delete"; readonly target: Subject; readonly force?: true };
 

@@ -53,10 +53,20 @@ function withoutAssigned(spec: JsonObject): JsonObject {
   return { ...rest, ...(kept.length === 0 ? {} : { volumes: kept }), containers: containers.map(clean) };
 }
 
-/** The list of containers with one of them changed. A merge patch replaces lists, so all are needed. */
-export function withContainer(spec: Seen, name: string, change: (container: Seen) => JsonObject): Readonly<Record<string, Json>> {
-  const member = (spec.initContainers ?? []).some((container: Seen) => container.name === name) ? "initContainers" : "containers";
-  return { [member]: spec[member].map((container: Seen) => (container.name === name ? change(container) : container)) };
+/** Sets one request of a container. In a template only that is patched; a limit below the request would be invalid, so a limit stays. */
+export function requestChanges(source: PodSource, name: string, requests: Readonly<Record<string, string>>): readonly Change[] {
+  const { subject, isPod } = source;
+  if (!isPod) {
+    const containers = [{ name, resources: { requests } }];
+    return [{ type: "patch", target: subject, patchType: "strategic", patch: { spec: { template: { spec: { containers } } } } }];
+  }
+  const containers = podSpecOf(source).containers.map((container: Seen) => {
+    const { resources = {} } = container;
+    return container.name === name
+      ? { ...container, resources: { ...resources, requests: { ...resources.requests, ...requests } } }
+      : container;
+  });
+  return podSpecChanges(source, { containers });
 }
 
 export function podSpecOf({ object, isPod }: PodSource): Seen {

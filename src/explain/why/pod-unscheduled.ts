@@ -20,7 +20,7 @@ import {
   type Finding,
   type Remedy,
 } from "./explainer.ts";
-import { labelsOf, matchesLabels, podSource, podSpecChanges, podSpecOf, withContainer } from "./pod-template.ts";
+import { labelsOf, matchesLabels, podSource, podSpecChanges, podSpecOf, requestChanges } from "./pod-template.ts";
 
 /** Schedulers that exist in every cluster of k8ts. */
 const DEFAULT_SCHEDULER = "default-scheduler";
@@ -121,19 +121,10 @@ function insufficient(resource: string, pod: Seen, view: ClusterView, finding: (
   const fits = subtractQuantities(free.left, others);
   if (compareQuantities(fits, ZERO) <= 0) return found(finding(text, "InsufficientResources"));
   const amount = formatQuantity(fits);
-  const changes = podSpecChanges(
-    source,
-    withContainer(spec, largest.name, (container) => withRequest(container, resource, amount)),
-  );
+  const changes = requestChanges(source, largest.name, { [resource]: amount });
   return found(finding(text, "InsufficientResources"), [
     { text: `Request at most ${amount} of ${resource} in container ${largest.name}`, changes, goal: source.subject },
   ]);
-}
-
-/** A limit below the request is invalid, so a smaller request keeps the limit; one that only follows from a limit is set. */
-function withRequest(container: Seen, resource: string, amount: string): Seen {
-  const { resources = {} } = container;
-  return { ...container, resources: { ...resources, requests: { ...resources.requests, [resource]: amount } } };
 }
 
 const ZERO = parseQuantity("0");

@@ -30,10 +30,7 @@ export function whyLines({ finding, origin, remedy, unread }: ShownWhy): readonl
     ...(origin === undefined ? [] : ["", originLine(origin)]),
     "",
     ...(remedy.is === "verified"
-      ? [
-          `${remedy.text} (tried on a copy of the cluster: it works):`,
-          ...remedy.commands.flatMap((command) => command.split("\n")).map((line) => `  ${line}`),
-        ]
+      ? [`${remedy.text} (tried on a copy of the cluster: it works):`, ...remedy.commands.map((line) => `  ${line}`)]
       : [REMEDY_TEXTS[remedy.is]]),
     ...(unread.length === 0 ? [] : ["", "Not known, because it could not be read:", ...unread.map((line) => `  ${line}`)]),
   ];
