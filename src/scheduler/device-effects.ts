@@ -11,15 +11,26 @@ export interface DeviceEffectsOptions {
   /** A client whose writes resolve when the informers show them; the Pod is their cause. */
   clientFor(pod: Pod, reason: string): Client;
   readonly report: DeviceEffects["report"];
+  /** Called after each request to create a claim for extended resources. */
+  readonly onCreation?: ((status: "success" | "failure") => void) | undefined;
 }
 
 const ALLOCATING = "AllocatingDevices";
 const RELEASING = "ReleasingDevices";
 
-export function deviceEffectsOn({ clientFor, report }: DeviceEffectsOptions): DeviceEffects {
+export function deviceEffectsOn({ clientFor, report, onCreation = () => {} }: DeviceEffectsOptions): DeviceEffects {
   return {
     getClaim: (claim, pod, signal) => clientFor(pod, ALLOCATING).get(resourceClaims, keyOf(claim), { signal }),
-    createClaim: (claim, pod, signal) => clientFor(pod, ALLOCATING).create(resourceClaims, claim, { signal }),
+    async createClaim(claim, pod, signal) {
+      try {
+        const created = await clientFor(pod, ALLOCATING).create(resourceClaims, claim, { signal });
+        onCreation("success");
+        return created;
+      } catch (error) {
+        onCreation("failure");
+        throw error;
+      }
+    },
     updateClaim: (claim, pod, signal) => clientFor(pod, ALLOCATING).update(resourceClaims, claim, { signal }),
     updateClaimStatus: (claim, pod, signal) => clientFor(pod, ALLOCATING).updateStatus(resourceClaims, claim, { signal }),
 

@@ -5,6 +5,7 @@ import type { PodResourceClaim } from "../api/generated/core/v1.ts";
 import type { ResourceClaim } from "../api/generated/resource.k8s.io/v1.ts";
 import { deviceClasses } from "../api/resource.k8s.io/v1/device-class.ts";
 import { resourceClaims } from "../api/resource.k8s.io/v1/resource-claim.ts";
+import { prometheusText } from "../base/metrics/prometheus-text.ts";
 import { rounds } from "../testing/rounds.ts";
 import { startScheduledServer, type ScheduledServer } from "../testing/servers/scheduled-server.ts";
 import { runCrashingSchedulers } from "../testing/servers/scheduler-crashes.ts";
@@ -169,6 +170,7 @@ test("an extended resource of a device class is allocated by a claim that the sc
   deepEqual(devicesOf(created), ["n1/a", "n1/b"]);
   const [mapping, ...others] = (await cluster.pod("p")).status?.extendedResourceClaimStatus?.requestMappings ?? [];
   deepEqual([mapping?.resourceName, mapping?.requestName, others], ["example.com/gpu", "container-0-request-0", []]);
+  match(prometheusText(cluster.scheduler.metrics()), /^scheduler_resourceclaim_creates_total\{status="success"\} 1$/m);
 
   await cluster.make(aPod("q", { containers: [TWO_DEVICES] }));
   deepEqual(await cluster.places(), ["p on n1", "q waits"]);

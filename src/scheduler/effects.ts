@@ -30,9 +30,11 @@ export interface EffectsOptions {
    * deletes nothing. Default: none waits.
    */
   readonly sendBack?: (pod: Pod) => boolean;
+  /** Called after each request to create a ResourceClaim. */
+  readonly onClaimCreation?: (status: "success" | "failure") => void;
 }
 
-export function effectsOn({ client, informers, events, clock, sendBack = () => false }: EffectsOptions): Effects {
+export function effectsOn({ client, informers, events, clock, sendBack = () => false, onClaimCreation }: EffectsOptions): Effects {
   const visible = informers === undefined ? client : ownWrites(client, informers);
   return {
     async bind(pod, nodeName, signal) {
@@ -70,6 +72,7 @@ export function effectsOn({ client, informers, events, clock, sendBack = () => f
     devices: deviceEffectsOn({
       clientFor: (pod, reason) => visible.with({ cause: schedulingCause(pod, reason) }),
       report: (pod, event) => events.record(pod, { ...event, action: "Scheduling" }),
+      onCreation: onClaimCreation,
     }),
   };
 

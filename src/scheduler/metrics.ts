@@ -2,7 +2,7 @@
 import type { Family, HistogramFamily, HistogramSample } from "../base/metrics/prometheus-text.ts";
 import type { SchedulerCache } from "./cache/scheduler-cache.ts";
 import { exponentialBounds } from "../base/metrics/metric-series.ts";
-import { MetricSet, type HistogramDefinition } from "../base/metrics/metric-set.ts";
+import { MetricSet, type CounterDefinition, type HistogramDefinition } from "../base/metrics/metric-set.ts";
 import type { ExtensionPoint, PointObserver, PointStatus } from "./cycle/stopwatch.ts";
 import type { SchedulingQueue } from "./queue/scheduling-queue.ts";
 
@@ -60,6 +60,12 @@ class Histogram {
   }
 }
 
+const CLAIM_CREATIONS: CounterDefinition = {
+  type: "counter",
+  name: "scheduler_resourceclaim_creates_total",
+  help: "Number of requests to create a ResourceClaim within the scheduler",
+};
+
 interface OfResult {
   readonly result: AttemptResult;
   readonly profile: string;
@@ -70,7 +76,7 @@ export class SchedulerStatistics implements PointObserver {
   readonly #results = new Map<string, OfResult>();
   readonly #attempts = new Histogram(ATTEMPT_BOUNDS);
   readonly #victims = new Histogram(VICTIM_BOUNDS);
-  readonly #durations = new MetricSet();
+  readonly #metrics = new MetricSet();
   #preemptionAttempts = 0;
 
   ended(result: AttemptResult, profile: string, seconds: number, attempts: number): void {
@@ -86,18 +92,23 @@ export class SchedulerStatistics implements PointObserver {
     { status, profile }: { readonly status: PointStatus; readonly profile: string },
     seconds: number,
   ): void {
-    this.#durations.observe(EXTENSION_POINT, { extension_point: point, status, profile }, seconds);
+    this.#metrics.observe(EXTENSION_POINT, { extension_point: point, status, profile }, seconds);
   }
 
   /** A node was chosen, or none is feasible. */
   decided(seconds: number): void {
-    this.#durations.observe(ALGORITHM, {}, seconds);
+    this.#metrics.observe(ALGORITHM, {}, seconds);
   }
 
   /** A Pod was bound this long after it was first ready to be scheduled. */
   bound(seconds: number, attempts: number): void {
     const label = attempts > ATTEMPTS_LABEL_MAX ? `${ATTEMPTS_LABEL_MAX}+` : String(attempts);
-    this.#durations.observe(SERVICE_LEVEL, { attempts: label }, seconds);
+    this.#metrics.observe(SERVICE_LEVEL, { attempts: label }, seconds);
+  }
+
+  /** A request to create a ResourceClaim for extended resources. */
+  claimCreated(status: "success" | "failure"): void {
+    this.#metrics.count(CLAIM_CREATIONS, { status });
   }
 
   /** A preemption attempt, whatever its result. */
@@ -162,7 +173,7 @@ export class SchedulerStatistics implements PointObserver {
         bounds: VICTIM_BOUNDS,
         samples: [this.#victims.sample({})],
       },
-      ...this.#durations.families(),
+      ...this.#metrics.families(),
     ];
   }
 }

@@ -82,6 +82,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   }
   const cluster = await known;
   const nominator = new Nominator();
+  const statistics = new SchedulerStatistics();
   const late: { scheduling?: Scheduling } = {};
   const profiles = makeProfiles(options, {
     cluster,
@@ -91,13 +92,13 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
       events: byScheduler(recorders),
       clock,
       sendBack: (pod) => late.scheduling?.sendBack(pod) ?? false,
+      onClaimCreation: (status) => statistics.claimCreated(status),
     }),
     nominatedPods: (nodeName) => nominator.nominatedPods(nodeName),
     ...{ clock, random, log },
   });
   const queue = starting.use(newQueue(options, profiles, nominator));
   const cache = new SchedulerCache({ log });
-  const statistics = new SchedulerStatistics();
   const decisions = new Decisions();
   const conditions = new PodConditions({ client, cluster, clock, log, signal });
   const turns = new Turns(new RoundRobin(random.derive("equal nodes")), new Stopwatch(() => clock.monotonic(), statistics));
