@@ -28,6 +28,9 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** Clients of parallel suites; each has one or two connections. */
 const CONNECTIONS_MAX = 256;
 
+/** A client that pauses for longer, such as a suite in a debugger or on a busy machine, may send a request just when its connection is closed. */
+const IDLE_TIMEOUT_MS = 600_000;
+
 export interface ControlServerOptions {
   readonly control: TestControl;
   /** 0: any free port. */
@@ -42,7 +45,11 @@ export interface ControlServer extends AsyncDisposable {
 
 /** Rejects with a ListenError if the port is in use. */
 export async function startControlServer({ port, ...options }: ControlServerOptions): Promise<ControlServer> {
-  const server = createHttpServer({ headersTimeout: HEADERS_TIMEOUT_MS, requestTimeout: HEADERS_TIMEOUT_MS });
+  const server = createHttpServer({
+    headersTimeout: HEADERS_TIMEOUT_MS,
+    requestTimeout: HEADERS_TIMEOUT_MS,
+    keepAliveTimeout: IDLE_TIMEOUT_MS,
+  });
   server.maxConnections = CONNECTIONS_MAX;
   const handler = new ControlHandler(options);
   handleHttp1(server, { request: (request, response) => void handler.serve(request, response) });
