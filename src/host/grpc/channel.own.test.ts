@@ -1,8 +1,9 @@
 import { test, type TestContext } from "node:test";
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdirSync, mkdtempSync, rmSync, symlinkSync } from "node:fs";
 import { createServer, type AddressInfo } from "node:net";
+import { join } from "node:path";
 import { Server, ServerCredentials, type ServerDuplexStream, type sendUnaryData, type ServerUnaryCall } from "@grpc/grpc-js";
 import { GrpcError, openGrpcChannel, type GrpcChannel } from "./channel.ts";
 import { realClock } from "../real-clock.ts";
@@ -301,4 +302,17 @@ test("a server at a Unix socket answers after the client has half-closed the str
   });
 
   deepEqual(received, ["request", "answer"]);
+});
+
+test("a channel reaches a Unix socket whose path is longer than a socket address", async (context) => {
+  const directory = mkdtempSync("/tmp/k8ts-grpc-");
+  context.after(() => rmSync(directory, { recursive: true }));
+  const long = join(directory, "d".repeat(120));
+  mkdirSync(long);
+  symlinkSync(long, join(directory, "short"));
+  await startServer(context, { unary: echo }, `unix:${join(directory, "short", "server.sock")}`);
+  const channel = await openGrpcChannel({ host: join(long, "server.sock"), port: 0, clock: realClock });
+  context.after(() => channel.close());
+
+  equal(textOf(await call(channel)), "hello");
 });

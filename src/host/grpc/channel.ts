@@ -11,6 +11,7 @@ import { isIP, isIPv4, isIPv6 } from "node:net";
 import { checkServerIdentity } from "node:tls";
 import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
+import { openSocketPath, type SocketPath } from "../network/socket-path.ts";
 
 /** Maximum size of a received message, so that a faulty or hostile server cannot exhaust memory. The caller may set less. */
 export const GRPC_MESSAGE_BYTES_MAX = 128 * 1024 * 1024;
@@ -107,8 +108,14 @@ export interface GrpcChannel {
 export async function openGrpcChannel(options: GrpcChannelOptions): Promise<GrpcChannel> {
   // A bundler exposes a CommonJS package only as `default`.
   const { default: grpc } = await options.clock.external(import("@grpc/grpc-js"));
-  const client = new grpc.Client(targetOf(options), credentialsOf(grpc, options), channelOptions(options));
-  return new NodeGrpcChannel(grpc, client, options.clock);
+  const socket = options.host.startsWith("/") ? await options.clock.external(openSocketPath(options.host)) : undefined;
+  try {
+    const client = new grpc.Client(targetOf(options, socket), credentialsOf(grpc, options), channelOptions(options));
+    return new NodeGrpcChannel(grpc, client, { clock: options.clock, socket });
+  } catch (error) {
+    await socket?.[Symbol.asyncDispose]();
+    throw error;
+  }
 }
 
 type Grpc = typeof import("@grpc/grpc-js");
@@ -118,14 +125,16 @@ class NodeGrpcChannel implements GrpcChannel {
   readonly #client: Client;
   readonly #channel: ReturnType<Client["getChannel"]>;
   readonly #clock: Clock;
+  readonly #socket: SocketPath | undefined;
   #connections = 0;
   #closed = false;
 
-  constructor(grpc: Grpc, client: Client, clock: Clock) {
+  constructor(grpc: Grpc, client: Client, { clock, socket }: { readonly clock: Clock; readonly socket: SocketPath | undefined }) {
     this.#grpc = grpc;
     this.#client = client;
     this.#channel = client.getChannel();
     this.#clock = clock;
+    this.#socket = socket;
     this.#countConnections();
   }
 
@@ -185,6 +194,7 @@ class NodeGrpcChannel implements GrpcChannel {
     if (this.#closed) return;
     this.#closed = true;
     this.#client.close();
+    void this.#socket?.[Symbol.asyncDispose]();
   }
 
   #countConnections(): void {
@@ -218,8 +228,8 @@ const NO_NOTE = /\.? *Resolution note: *$/;
 /** The library's message for a stream that the server refused unprocessed (it is stopping, or has too many). */
 const REFUSED = "Stream refused by server";
 
-function targetOf({ host, port }: GrpcChannelOptions): string {
-  if (host.startsWith("/")) return `unix:${host}`;
+function targetOf({ host, port }: GrpcChannelOptions, socket: SocketPath | undefined): string {
+  if (socket !== undefined) return `unix:${socket.path}`;
   if (isIPv4(host)) return `ipv4:${host}:${port}`;
   if (isIPv6(host)) return `ipv6:[${host}]:${port}`;
   return `dns:${host}:${port}`;

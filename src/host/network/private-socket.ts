@@ -1,17 +1,12 @@
 /**
  * Unix sockets that only their owner can reach, and lines of text over them. The socket has mode 0600, in a directory that the caller keeps
  * private; who connects checks first that only this user or root could have created it.
- *
- * Paths of sockets may have some hundred bytes only. Longer ones are reached through a descriptor of their directory, on Linux.
  */
-import { chmod, lstat, open, rm } from "node:fs/promises";
+import { chmod, lstat, rm } from "node:fs/promises";
 import { connect, createServer, type Socket } from "node:net";
-import { basename, dirname, join } from "node:path";
 import { PRIVATE_FILE_MODE } from "../files/files.ts";
 import { checkTrustedPath, type TrustOptions } from "../files/trusted-path.ts";
-
-/** Bytes of a path that every system takes (macOS: 104 with the zero at the end, Linux: 108). */
-const SOCKET_PATH_BYTES_MAX = 100;
+import { openSocketPath } from "./socket-path.ts";
 
 /** A client that connects and sends no line within this time is disconnected. */
 const FIRST_LINE_TIMEOUT_MS = 10_000;
@@ -102,13 +97,8 @@ function connectTo(path: string): Promise<Socket | undefined> {
 }
 
 async function withShortPath<T>(path: string, use: (path: string) => Promise<T>): Promise<T> {
-  if (Buffer.byteLength(path) <= SOCKET_PATH_BYTES_MAX || process.platform !== "linux") return use(path);
-  const directory = await open(dirname(path), "r");
-  try {
-    return await use(join("/proc/self/fd", String(directory.fd), basename(path)));
-  } finally {
-    await directory.close();
-  }
+  await using short = await openSocketPath(path);
+  return await use(short.path);
 }
 
 function lineConnection(socket: Socket, { lineBytesMax }: SocketOptions): LineConnection {
