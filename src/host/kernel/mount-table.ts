@@ -6,6 +6,15 @@ export interface MountEntry {
   readonly path: string;
   /** "overlay", "tmpfs", "nsfs" (a namespace that is kept by its mount), … */
   readonly fileSystem: string;
+  readonly id: string;
+  /** `id` of the mount that it is in. */
+  readonly parentId: string;
+  /** Number of the device: "254:0". */
+  readonly device: string;
+  /** Which directory of the file system is mounted. */
+  readonly root: string;
+  /** Whether mounts below it propagate to its peers, such as containers with mountPropagation. */
+  readonly isShared: boolean;
 }
 
 /** Mounts at or below `directory`, in mount order. None on systems without /proc. */
@@ -30,12 +39,16 @@ export async function isMountedAt(path: string): Promise<boolean> {
   return (await mountTable()).some((entry) => entry.path === path);
 }
 
-/** The lines of /proc/self/mountinfo: the place is the fifth word, the kind of file system the first after the dash. */
+/** The lines of /proc/self/mountinfo: six fixed words, optional ones such as "shared:2", a dash, and the kind of file system. */
 export function parseMounts(table: string): readonly MountEntry[] {
   return table.split("\n").flatMap((line) => {
     const words = line.split(" ");
-    const [path, fileSystem] = [words[4], words[words.indexOf("-", 6) + 1]];
-    return path === undefined || fileSystem === undefined ? [] : [{ path: unescaped(path), fileSystem }];
+    const [id = "", parentId = "", device = "", root = "", path] = words;
+    const dash = words.indexOf("-", 6);
+    const fileSystem = words[dash + 1];
+    if (path === undefined || fileSystem === undefined) return [];
+    const isShared = words.slice(6, dash).some((word) => word.startsWith("shared:"));
+    return [{ path: unescaped(path), fileSystem, id, parentId, device, root: unescaped(root), isShared }];
   });
 }
 

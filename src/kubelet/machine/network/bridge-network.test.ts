@@ -151,8 +151,11 @@ test("mounts are parsed from the kernel's table with its octal escapes", () => {
     "",
   ].join("\n");
   deepEqual(parseMounts(table), [
-    { path: "/mnt2", fileSystem: "ext3" },
-    { path: "/run/a b/cni-1", fileSystem: "nsfs" },
+    { path: "/mnt2", fileSystem: "ext3", id: "36", parentId: "35", device: "98:0", root: "/mnt1", isShared: false },
+    {
+      ...{ path: "/run/a b/cni-1", fileSystem: "nsfs", id: "37", parentId: "36", device: "0:4" },
+      ...{ root: "net:[4026532281]", isShared: true },
+    },
   ]);
 });
 
