@@ -281,6 +281,24 @@ test("stopping a node with its Pods terminates all containers without writing to
   assert.deepEqual([phase, again?.restartCount, again?.lastState?.terminated?.exitCode], ["Running", 1, 137]);
 });
 
+test("stopping a node stops Pods of drivers last, because they unmount the volumes of the others", async () => {
+  await using world = await startWorld();
+  const { machine, kubelet } = await startNode(world);
+  const hostPath = { path: "/var/lib/kubelet/plugins_registry" };
+  await world.pod("driver", { volumes: [{ name: "registry", hostPath }] });
+  await world.pod("slow", {}, { annotations: { "simulated.k8ts.dev/stop-takes": "3s" } });
+  await world.clock.advance(1_000);
+
+  const stopped = kubelet.stopPods({ graceMs: 5_000 });
+  await world.clock.advance(5_000);
+  await stopped;
+
+  assert.deepEqual(
+    machine.calls.filter((call) => call.startsWith("release")),
+    ["release slow", "release driver"],
+  );
+});
+
 for (const { title, isKilled } of [
   { title: "a stop of the node", isKilled: false },
   { title: "a stop of the node, before another kubelet was killed,", isKilled: true },

@@ -30,13 +30,20 @@ export interface StopPodsOptions {
 export async function stopPods(pods: ReadonlyMap<string, Pod>, options: StopPodsOptions): Promise<void> {
   const { runtime, machine, log } = options;
   try {
-    const there = await runtime.list();
-    await Promise.all(there.map((sandbox) => stopPod(pods.get(sandbox.podUid) ?? unknownPod(sandbox), sandbox, options)));
+    const there = (await runtime.list()).map((sandbox) => ({ sandbox, pod: pods.get(sandbox.podUid) ?? unknownPod(sandbox) }));
+    const stopAll = (some: typeof there) => Promise.all(some.map(({ pod, sandbox }) => stopPod(pod, sandbox, options)));
+    await stopAll(there.filter(({ pod }) => !isDriver(pod)));
+    await stopAll(there.filter(({ pod }) => isDriver(pod)));
     // Pods without a sandbox may have volumes, too.
     for (const uid of (await machine?.orphanedPods()) ?? []) await machine?.release(uid, { willRestart: pods.has(uid) });
   } catch (error) {
     log.warn("Cannot stop the Pods of this node", { error });
   }
+}
+
+/** A Pod that registers with the kubelet. Its driver has to unmount the volumes of other Pods first. */
+function isDriver({ spec }: Pod): boolean {
+  return (spec?.volumes ?? []).some(({ hostPath }) => hostPath?.path.split("/").includes("plugins_registry") === true);
 }
 
 /** Releases resources of Pods that no longer exist. */
