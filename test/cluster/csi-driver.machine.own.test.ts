@@ -43,7 +43,8 @@ const OBJECTS = aList(
 /** Ends with SIGTERM. */
 async function startDriver(directory: string, kubeletDirectory: string): Promise<AsyncDisposable> {
   const program = fileURLToPath(new URL("../../src/testing/csi/driver-program.js", import.meta.url));
-  const child = spawn(process.execPath, [program, directory, kubeletDirectory, "test-node"], { stdio: ["ignore", "pipe", "inherit"] });
+  const flags = ["--directory", directory, "--registry", join(kubeletDirectory, "plugins_registry"), "--node", "test-node"];
+  const child = spawn(process.execPath, [program, ...flags], { stdio: ["ignore", "pipe", "inherit"] });
   await once(child.stdout, "data");
   return {
     async [Symbol.asyncDispose]() {

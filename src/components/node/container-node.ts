@@ -15,6 +15,8 @@ import { cgroupUsage } from "../../host/kernel/cgroup-usage.ts";
 import { cgroupVersion, makeCgroup } from "../../host/kernel/cgroups.ts";
 import { fileTree } from "../../host/files/file-tree.ts";
 import { joinPath, makePrivateDirectory, readWhole } from "../../host/files/files.ts";
+import { realPathOf } from "../../host/files/shared-directory.ts";
+import { shareMounts } from "../../host/kernel/shared-mounts.ts";
 import { diskBytes, machineFacts } from "../../host/kernel/machine-facts.ts";
 import { ListenError } from "../../host/http/server.ts";
 import { startStorageEviction } from "../../kubelet/eviction/storage-eviction.ts";
@@ -65,6 +67,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const tokens = starting.use(startServiceAccountTokens({ client, clock, random, log }));
   const late: { kubelet?: Kubelet; storage?: PodStorageOnDisk } = {};
   const directories = await makeDirectories(options);
+  starting.use(await sharedVolumes(options));
   const cgroups = cgroupsOf(options);
   // First, because the Node publishes the kubelet's port.
   const server = starting.use(
@@ -196,6 +199,15 @@ async function usageAt(cgroup: string, clock: Clock): Promise<UsageStats | undef
 async function makeDirectories({ rootDirectory, podLogDirectory }: ContainerNodeOptions): Promise<NodeView["directories"]> {
   for (const directory of [rootDirectory, podLogDirectory]) await makePrivateDirectory(directory);
   return { logs: podLogDirectory, pods: joinPath(rootDirectory, "pods"), seccomp: joinPath(rootDirectory, "seccomp") };
+}
+
+/** Upstream's kubelet does the same: mounts of a storage driver in a container must reach the Pods, and theirs the driver. */
+async function sharedVolumes({ rootDirectory, log }: ContainerNodeOptions): Promise<AsyncDisposable> {
+  const none = { [Symbol.asyncDispose]: () => Promise.resolve() };
+  return shareMounts(await realPathOf(rootDirectory)).catch((error: unknown) => {
+    log.warn("Sharing the mounts of the kubelet's directory failed: storage drivers in containers do not work", { error });
+    return none;
+  });
 }
 
 async function factsOf(options: ContainerNodeOptions, kubeletPort: number): Promise<NodeFacts> {

@@ -9,7 +9,7 @@ import type { Client } from "../../client/client.ts";
 import { startSidecars } from "../../csi/sidecars/start-sidecars.ts";
 import { mayUseDriver, Republishing } from "../../kubelet/machine/csi/republishing.ts";
 import type { PodVolumesOptions } from "../../kubelet/machine/volumes/pod-volumes-on-disk.ts";
-import { joinPath } from "../../host/files/files.ts";
+import { realPathOf } from "../../host/files/shared-directory.ts";
 import { CsiDrivers } from "../../kubelet/machine/csi/csi-drivers.ts";
 import type { PluginHandler } from "../../kubelet/contracts/plugin-handler.ts";
 import { CsiNodeManager } from "../../kubelet/node/csi-node-manager.ts";
@@ -44,13 +44,13 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
   const { nodeName, client, clock, random, log, sidecarsTransport: transport } = options;
   await using starting = new Disposables();
   const stop = new AbortController();
+  const rootDirectory = await realPathOf(options.rootDirectory);
   const csiNode = new CsiNodeManager({ nodeName, client, clock, log });
-  const drivers = starting.use(new CsiDrivers({ csiNode, clock, log }));
+  const drivers = starting.use(new CsiDrivers({ rootDirectory, csiNode, clock, log }));
   starting.use(drivers.listen(() => retryWaitingPods(options)));
   // Before drivers are searched: the first one starts them.
   if (transport !== undefined) starting.use(startSidecars({ drivers, transport, clock, random, log }));
-  const directory = joinPath(options.rootDirectory, "plugins_registry");
-  starting.use(await startPluginRegistration({ directory, handlers: [drivers, ...options.handlers], clock, log }));
+  starting.use(await startPluginRegistration({ rootDirectory, handlers: [drivers, ...options.handlers], clock, log }));
   let initialized: Promise<void> = Promise.resolve();
   starting.defer(async () => {
     stop.abort();

@@ -22,7 +22,7 @@ import {
   deleteVolume,
   getCapacity,
 } from "../messages/controller.ts";
-import { CsiIdentityClient, openCsiConnection, type CsiConnectionOptions } from "./csi-client.ts";
+import { CsiIdentityClient } from "./csi-client.ts";
 
 type Request<Call extends keyof CsiControllerDriver> = Parameters<CsiControllerDriver[Call]>[0] & object;
 
@@ -87,10 +87,6 @@ export class CsiControllerClient extends CsiIdentityClient implements CsiControl
       maximumVolumeBytes: maximumVolumeSize && safeBytes(maximumVolumeSize.value),
     };
   }
-}
-
-export async function openCsiControllerClient(options: CsiConnectionOptions): Promise<CsiControllerClient> {
-  return new CsiControllerClient(await openCsiConnection(options));
 }
 
 function createMessage(request: CsiCreateVolumeRequest) {

@@ -24,14 +24,17 @@ import {
   nodeUnstageVolume,
   USAGE_UNITS,
 } from "../messages/node.ts";
-import { CsiIdentityClient, openCsiConnection, type CsiConnection, type CsiConnectionOptions } from "./csi-client.ts";
+import { CsiIdentityClient, type CsiConnection } from "./csi-client.ts";
 
 export class CsiNodeClient extends CsiIdentityClient implements CsiNodeDriver {
   readonly name: string;
+  readonly #pathFor: (path: string) => string;
 
-  constructor(name: string, connection: CsiConnection) {
+  /** `pathFor`: how the driver names a path of this node in its own file system. */
+  constructor(name: string, connection: CsiConnection, pathFor: (path: string) => string) {
     super(connection);
     this.name = name;
+    this.#pathFor = pathFor;
   }
 
   async nodeGetInfo(options?: CsiCallOptions): Promise<CsiNodeInfo> {
@@ -47,18 +50,20 @@ export class CsiNodeClient extends CsiIdentityClient implements CsiNodeDriver {
   async nodeStageVolume(request: CsiStageRequest, options?: CsiCallOptions): Promise<void> {
     const { volumeId, stagingTargetPath, capability, publishContext, secrets, volumeContext } = request;
     const maps = { publishContext: entriesOf(publishContext), secrets: entriesOf(secrets), volumeContext: entriesOf(volumeContext) };
-    const message = { volumeId, stagingTargetPath, volumeCapability: capabilityMessage(capability), ...maps };
+    const paths = { stagingTargetPath: this.#pathFor(stagingTargetPath) };
+    const message = { volumeId, ...paths, volumeCapability: capabilityMessage(capability), ...maps };
     await this.connection.call(nodeStageVolume, message, options);
   }
 
   async nodeUnstageVolume(request: Parameters<CsiNodeDriver["nodeUnstageVolume"]>[0], options?: CsiCallOptions): Promise<void> {
-    await this.connection.call(nodeUnstageVolume, request, options);
+    const stagingTargetPath = this.#pathFor(request.stagingTargetPath);
+    await this.connection.call(nodeUnstageVolume, { ...request, stagingTargetPath }, options);
   }
 
   async nodePublishVolume(request: CsiPublishRequest, options?: CsiCallOptions): Promise<void> {
     const { volumeId, stagingTargetPath, targetPath, capability, isReadOnly, publishContext, secrets, volumeContext } = request;
     const maps = { publishContext: entriesOf(publishContext), secrets: entriesOf(secrets), volumeContext: entriesOf(volumeContext) };
-    const paths = { stagingTargetPath, targetPath, readonly: isReadOnly };
+    const paths = { stagingTargetPath: this.#pathFor(stagingTargetPath), targetPath: this.#pathFor(targetPath), readonly: isReadOnly };
     await this.connection.call(
       nodePublishVolume,
       { volumeId, ...paths, volumeCapability: capabilityMessage(capability), ...maps },
@@ -67,11 +72,12 @@ export class CsiNodeClient extends CsiIdentityClient implements CsiNodeDriver {
   }
 
   async nodeUnpublishVolume(request: Parameters<CsiNodeDriver["nodeUnpublishVolume"]>[0], options?: CsiCallOptions): Promise<void> {
-    await this.connection.call(nodeUnpublishVolume, request, options);
+    await this.connection.call(nodeUnpublishVolume, { ...request, targetPath: this.#pathFor(request.targetPath) }, options);
   }
 
   async nodeGetVolumeStats(request: Parameters<CsiNodeDriver["nodeGetVolumeStats"]>[0], options?: CsiCallOptions): Promise<CsiVolumeStats> {
-    const { usage, volumeCondition } = await this.connection.call(nodeGetVolumeStats, request, options);
+    const paths = { volumePath: this.#pathFor(request.volumePath), stagingTargetPath: this.#pathFor(request.stagingTargetPath) };
+    const { usage, volumeCondition } = await this.connection.call(nodeGetVolumeStats, { ...request, ...paths }, options);
     return {
       usage: usage.flatMap(({ unit, ...sizes }): CsiUsage[] => {
         const name = USAGE_UNITS[unit];
@@ -86,7 +92,8 @@ export class CsiNodeClient extends CsiIdentityClient implements CsiNodeDriver {
     const { capacityBytes } = await this.connection.call(
       nodeExpandVolume,
       {
-        ...{ volumeId, volumePath, stagingTargetPath, secrets: entriesOf(secrets) },
+        ...{ volumeId, volumePath: this.#pathFor(volumePath), stagingTargetPath: this.#pathFor(stagingTargetPath) },
+        secrets: entriesOf(secrets),
         capacityRange: capacityMessage(capacity),
         volumeCapability: capabilityMessage(capability),
       },
@@ -94,9 +101,4 @@ export class CsiNodeClient extends CsiIdentityClient implements CsiNodeDriver {
     );
     return capacityBytes;
   }
-}
-
-/** `name` is what the driver registered as. Connects on the first call. */
-export async function openCsiNodeClient(name: string, options: CsiConnectionOptions): Promise<CsiNodeClient> {
-  return new CsiNodeClient(name, await openCsiConnection(options));
 }

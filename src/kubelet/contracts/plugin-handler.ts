@@ -23,5 +23,7 @@ export interface RegisteredPlugin {
   readonly name: string;
   /** Absolute path of the socket that serves the plugin's own protocol. */
   readonly endpoint: string;
+  /** Whether the plugin has the kubelet's root directory at /var/lib/kubelet, as in a container with that hostPath. */
+  readonly usesDefaultRoot: boolean;
   readonly supportedVersions: readonly string[];
 }

@@ -58,8 +58,7 @@ async function startDra(directory: string, claims: readonly ResourceClaim[]) {
   } as Partial<Client> as Client;
   const drivers = new DraDrivers({ nodeName: "node", client, clock: realClock, log: silentLogger });
   const registration = await startPluginRegistration({
-    directory: join(directory, "plugins_registry"),
-    ...{ handlers: [drivers], clock: realClock, log: silentLogger },
+    ...{ rootDirectory: directory, handlers: [drivers], clock: realClock, log: silentLogger },
   });
   const claimsOfPods = new PreparedClaims({
     client,
@@ -161,7 +160,8 @@ test("a damaged state file is reported with a remedy", async () => {
 
 test("a driver without a known service is refused with upstream's message", () => {
   const drivers = new DraDrivers({ nodeName: "node", client: {} as Client, clock: realClock, log: silentLogger });
-  const validate = (supportedVersions: readonly string[]) => () => drivers.validate({ name: "d", endpoint: "/s", supportedVersions });
+  const validate = (supportedVersions: readonly string[]) => () =>
+    drivers.validate({ name: "d", endpoint: "/s", usesDefaultRoot: false, supportedVersions });
   const prefix = "invalid supported gRPC versions of DRA driver plugin d at endpoint /s: ";
 
   deepEqual(

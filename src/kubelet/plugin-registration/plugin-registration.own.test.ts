@@ -23,9 +23,9 @@ class RecordedHandler implements PluginHandler {
     if (supportedVersions.length === 0) throw new Error(`${name} has no versions`);
   }
 
-  async register({ name, endpoint }: RegisteredPlugin): Promise<void> {
+  async register({ name, endpoint, usesDefaultRoot }: RegisteredPlugin): Promise<void> {
     if (this.failures-- > 0) throw new Error("not yet");
-    this.calls.push(`register ${name} at ${endpoint}`);
+    this.calls.push(`register ${name} at ${endpoint}${usesDefaultRoot ? " with the default root" : ""}`);
   }
 
   async deregister({ name }: RegisteredPlugin): Promise<void> {
@@ -36,17 +36,18 @@ class RecordedHandler implements PluginHandler {
 async function scene() {
   await using starting = new Disposables();
   const root = starting.use(await makeTemporaryDirectory("k8ts-registry-"));
-  const directory = join(root.path, "plugins_registry");
+  const rootDirectory = root.path;
+  const directory = join(rootDirectory, "plugins_registry");
   const handler = new RecordedHandler();
-  const start = () => startPluginRegistration({ directory, handlers: [handler], clock, log });
-  const plugin = (name: string, fields: { type?: string; supportedVersions?: string[] } = {}) =>
+  const start = () => startPluginRegistration({ rootDirectory, handlers: [handler], clock, log });
+  const plugin = (name: string, fields: { type?: string; endpoint?: string; supportedVersions?: string[] } = {}) =>
     startRegistrationSocket({
       socket: join(directory, `${name}-reg.sock`),
       info: { type: "CSIPlugin", name, endpoint: `/sockets/${name}`, supportedVersions: ["1.0.0"], ...fields },
       clock,
     });
   const owned = starting.move();
-  return { directory, handler, start, plugin, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { rootDirectory, directory, handler, start, plugin, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 test("a plugin is registered when its socket appears, deregistered when it disappears, and registered again by another kubelet", async () => {
@@ -97,4 +98,14 @@ test("a failed registration is reported to the plugin and retried; others are no
     `RegisterPlugin error -- no handler registered for plugin type: DevicePlugin at socket ${socket},` +
       "RegisterPlugin error -- plugin validation failed with err: c has no versions",
   );
+});
+
+test("a plugin that names its socket below /var/lib/kubelet is reached below the kubelet's root directory", async () => {
+  await using world = await scene();
+  const { rootDirectory, handler, start, plugin } = world;
+  await using _registration = await start();
+
+  await using _plugin = await plugin("a", { endpoint: "/var/lib/kubelet/plugins/a/csi.sock" });
+
+  await becomes(async () => handler.calls.join(), `register a at ${rootDirectory}/plugins/a/csi.sock with the default root`);
 });

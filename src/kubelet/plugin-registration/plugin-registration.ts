@@ -1,7 +1,8 @@
 /**
  * Finds plugins that register by a socket in the kubelet's `plugins_registry` (contract: contracts/plugin-handler.ts). The directory is the
  * desired state: it is read at the start, on every change, and every second, so that no event has to be relied on. A plugin whose socket
- * remains after it died stays registered, as upstream: calls to it fail until it is back.
+ * remains after it died stays registered, as upstream: calls to it fail until it is back. A socket that a plugin names below /var/lib/kubelet
+ * is below the kubelet's root directory.
  * Not here: what a plugin of a type is used for (its handler).
  */
 import type { Clock } from "../../base/clock.ts";
@@ -9,10 +10,12 @@ import type { Logger } from "../../base/logger.ts";
 import { decode, encode } from "../../base/protobuf/messages.ts";
 import { perKeyExponential } from "../../base/rate-limiter.ts";
 import { WorkQueue } from "../../base/work-queue.ts";
+import { joinPath } from "../../host/files/files.ts";
 import { makeDirectories } from "../../host/files/shared-directory.ts";
 import { socketsUnder, watchDirectory } from "../../host/files/sockets.ts";
 import { openGrpcChannel, type GrpcChannel } from "../../host/grpc/channel.ts";
 import type { PluginHandler, RegisteredPlugin } from "../contracts/plugin-handler.ts";
+import { isBelowDefaultRoot, toOwnRoot } from "../shared/default-root.ts";
 import { getInfo, notifyRegistrationStatus } from "./messages.ts";
 
 /** Upstream's interval of comparing the directory with the registered plugins. */
@@ -32,8 +35,8 @@ const NOTIFY_TIMEOUT_MS = 5_000;
 const DIRECTORY_MODE = 0o755;
 
 export interface PluginRegistrationOptions {
-  /** `<root>/plugins_registry`. Created if missing. */
-  readonly directory: string;
+  /** The kubelet's, without symbolic links; `plugins_registry` in it is created if missing. */
+  readonly rootDirectory: string;
   readonly handlers: readonly PluginHandler[];
   readonly clock: Clock;
   readonly log: Logger;
@@ -41,8 +44,9 @@ export interface PluginRegistrationOptions {
 
 /** Disposing stops the search and keeps registrations: the plugins live on. */
 export async function startPluginRegistration(options: PluginRegistrationOptions): Promise<AsyncDisposable> {
-  await makeDirectories(options.directory, DIRECTORY_MODE);
-  return new PluginRegistration(options);
+  const directory = joinPath(options.rootDirectory, "plugins_registry");
+  await makeDirectories(directory, DIRECTORY_MODE);
+  return new PluginRegistration({ ...options, directory });
 }
 
 interface Registration {
@@ -53,7 +57,7 @@ interface Registration {
 }
 
 class PluginRegistration implements AsyncDisposable {
-  readonly #options: PluginRegistrationOptions;
+  readonly #options: PluginRegistrationOptions & { readonly directory: string };
   readonly #queue: WorkQueue<string>;
   readonly #stop = new AbortController();
   readonly #running: readonly Promise<void>[];
@@ -63,7 +67,7 @@ class PluginRegistration implements AsyncDisposable {
   readonly #registrations = new Map<string, Registration>();
   #wake = (): void => {};
 
-  constructor(options: PluginRegistrationOptions) {
+  constructor(options: PluginRegistrationOptions & { readonly directory: string }) {
     this.#options = options;
     this.#queue = new WorkQueue<string>({ clock: options.clock, rateLimiter: perKeyExponential(RETRY_DELAY) });
     this.#watch = watchDirectory(options.directory, () => this.#wake());
@@ -136,7 +140,10 @@ class PluginRegistration implements AsyncDisposable {
     const { signal } = this.#stop;
     const bytes = await channel.call(getInfo.path, encode(getInfo.request, {}), { timeoutMs: INFO_TIMEOUT_MS, signal });
     const { type, name, endpoint, supportedVersions } = decode(getInfo.response, bytes);
-    const plugin = { name, endpoint: socketPathOf(endpoint, path), supportedVersions };
+    const socket = socketPathOf(endpoint, path);
+    const { rootDirectory } = this.#options;
+    const usesDefaultRoot = isBelowDefaultRoot(socket);
+    const plugin = { name, endpoint: toOwnRoot(socket, rootDirectory), usesDefaultRoot, supportedVersions };
     try {
       const handler = this.#handlerOf(type, path);
       await registerWith(handler, plugin, signal);

@@ -57,6 +57,8 @@ interface StoredVolume {
 export class CsiTestDriver implements AsyncDisposable {
   /** Names of the calls, such as "NodeStageVolume", in order of arrival. */
   readonly calls: string[] = [];
+  /** Target paths of NodePublishVolume and NodeUnpublishVolume, in order of arrival. */
+  readonly targets: string[] = [];
   readonly #options: CsiTestDriverOptions;
   readonly #faults = new Map<string, CsiFault>();
   #server: AsyncDisposable | undefined;
@@ -147,11 +149,13 @@ export class CsiTestDriver implements AsyncDisposable {
       }),
       this.#method(node.nodeUnstageVolume, async ({ volumeId, stagingTargetPath }) => this.#unmountAt(volumeId, stagingTargetPath)),
       this.#method(node.nodePublishVolume, async (request) => {
+        this.targets.push(request.targetPath);
         if (request.volumeCapability?.block === undefined) await this.#publishDirectory(request);
         else await this.#publishDevice(request.volumeId, request.targetPath);
         return {};
       }),
       this.#method(node.nodeUnpublishVolume, async ({ volumeId, targetPath }) => {
+        this.targets.push(targetPath);
         await this.#unmountAt(volumeId, targetPath);
         await rm(targetPath, { recursive: true, force: true });
         await this.#releaseDevice(volumeId);

@@ -1,30 +1,39 @@
 /**
- * The CSI driver for tests as a program: `node driver-program.js <directory> <kubelet's root directory> <node id>`. Serves and registers like
- * a driver with its node-driver-registrar, until it receives SIGTERM; a restarted one continues with the same volumes.
+ * The CSI driver for tests as a program, on the node or in a container. Serves and registers like a driver with its node-driver-registrar,
+ * until it receives SIGTERM; a restarted one continues with the same volumes. Flags:
+ *
+ *     --directory   of its volumes and of what it did
+ *     --registry    the kubelet's plugins_registry
+ *     --node        the id of the node
+ *     --socket      where it serves; default: csi.sock in its directory
+ *     --endpoint    how the kubelet finds that socket; default: the same path
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { parseArgs } from "node:util";
 import { realClock } from "../../host/real-clock.ts";
 import { startRegistrationSocket } from "../../kubelet/plugin-registration/testing/registration-socket.ts";
 import { CsiTestDriver } from "./csi-test-driver.ts";
 
 export const TEST_DRIVER = "test.csi.k8ts.dev";
 
-const [directory, kubeletDirectory, nodeId] = process.argv.slice(2);
-if (directory === undefined || kubeletDirectory === undefined || nodeId === undefined) {
-  throw new Error("Cannot start the driver: the arguments are its directory, the kubelet's root directory and the node's id");
+const text = { type: "string" } as const;
+const { values } = parseArgs({ options: { directory: text, registry: text, node: text, socket: text, endpoint: text } });
+const { directory, registry, node: nodeId } = values;
+if (directory === undefined || registry === undefined || nodeId === undefined) {
+  throw new Error("Cannot start the driver: --directory, --registry and --node are needed");
 }
-const registry = join(kubeletDirectory, "plugins_registry");
+const { socket = join(directory, "csi.sock") } = values;
+const { endpoint = socket } = values;
 for (const needed of [directory, registry]) await mkdir(needed, { recursive: true });
-const endpoint = join(directory, "csi.sock");
-const socket = join(registry, `${TEST_DRIVER}-reg.sock`);
-await rm(socket, { force: true });
+const registration = join(registry, `${TEST_DRIVER}-reg.sock`);
+await rm(registration, { force: true });
 await using driver = await CsiTestDriver.start({
-  ...{ directory, socket: endpoint, name: TEST_DRIVER, nodeId },
+  ...{ directory, socket, name: TEST_DRIVER, nodeId },
   topology: { "test.csi.k8ts.dev/node": nodeId },
 });
 const info = { type: "CSIPlugin", name: TEST_DRIVER, endpoint, supportedVersions: ["1.0.0"] };
-await using _registration = await startRegistrationSocket({ socket, info, clock: realClock });
+await using _registration = await startRegistrationSocket({ socket: registration, info, clock: realClock });
 process.stdout.write(`${TEST_DRIVER} serves at ${endpoint}\n`);
 await new Promise((resolve) => process.once("SIGTERM", resolve));
 process.stdout.write(`calls: ${driver.calls.join(" ")}\n`);

@@ -1,4 +1,5 @@
 import { deepEqual, equal, rejects, throws } from "node:assert/strict";
+import { realpath } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
 import { silentLogger } from "../../../base/logger.ts";
@@ -27,8 +28,8 @@ test("a CSI driver is published with what it reports, used by its name, and remo
     update: async () => {},
     uninstall: async (name: string) => void lines.push(`uninstall ${name}`),
   };
-  using drivers = new CsiDrivers({ csiNode, clock: realClock, log: silentLogger });
-  const plugin = { name: "a.example", endpoint: socket, supportedVersions: ["0.3.0", "1.0.0"] };
+  using drivers = new CsiDrivers({ rootDirectory: "/root", csiNode, clock: realClock, log: silentLogger });
+  const plugin = { name: "a.example", endpoint: socket, usesDefaultRoot: false, supportedVersions: ["0.3.0", "1.0.0"] };
   driver.fault("NodeGetInfo", "fails");
   await rejects(drivers.register(plugin, ANY), /NodeGetInfo fails/);
   equal(drivers.driver("a.example"), undefined);
@@ -48,9 +49,29 @@ test("a CSI driver is published with what it reports, used by its name, and remo
 
 test("a CSI driver needs a version 1.x", () => {
   const csiNode = { install: async () => {}, update: async () => {}, uninstall: async () => {} };
-  using drivers = new CsiDrivers({ csiNode, clock: realClock, log: silentLogger });
-  const validate = (...supportedVersions: string[]) => drivers.validate({ name: "a", endpoint: "/s", supportedVersions });
+  using drivers = new CsiDrivers({ rootDirectory: "/root", csiNode, clock: realClock, log: silentLogger });
+  const validate = (...supportedVersions: string[]) =>
+    drivers.validate({ name: "a", endpoint: "/s", usesDefaultRoot: false, supportedVersions });
   throws(() => validate(), /Plugin returned an empty list for supported versions/);
   throws(() => validate("0.3.0", "2.0.0"), /None of the versions specified \["0\.3\.0" "2\.0\.0"\] are supported/);
   validate("v1.2.0");
+});
+
+test("a CSI driver that named its socket below /var/lib/kubelet gets the paths of volumes below it", async () => {
+  await using directory = await makeTemporaryDirectory("k8ts-drivers-");
+  const root = await realpath(directory.path);
+  const socket = join(root, "csi.sock");
+  await using driver = await CsiTestDriver.start({ directory: root, socket, name: "a.example", nodeId: "id-1" });
+  const csiNode = { install: async () => {}, update: async () => {}, uninstall: async () => {} };
+  using drivers = new CsiDrivers({ rootDirectory: root, csiNode, clock: realClock, log: silentLogger });
+  const target = { volumeId: "none", targetPath: join(root, "pods/target") };
+  for (const [usesDefaultRoot, supportedVersions] of [
+    [true, ["1.0.0"]],
+    [false, ["1.1.0"]],
+  ] as const) {
+    await drivers.register({ name: "a.example", endpoint: socket, usesDefaultRoot, supportedVersions }, ANY);
+    await drivers.driver("a.example")?.nodeUnpublishVolume(target);
+  }
+
+  deepEqual(driver.targets, ["/var/lib/kubelet/pods/target", join(root, "pods/target")]);
 });

@@ -10,9 +10,12 @@ import { CsiControllerClient } from "../../../csi/client/controller-client.ts";
 import { CsiNodeClient } from "../../../csi/client/node-client.ts";
 import type { CsiControllerDriver, CsiNodeDriver } from "../../../csi/contract.ts";
 import type { PluginHandler, RegisteredPlugin } from "../../contracts/plugin-handler.ts";
+import { toDefaultRoot } from "../../shared/default-root.ts";
 import type { CsiNodeManager } from "../../node/csi-node-manager.ts";
 
 export interface CsiDriversOptions {
+  /** The kubelet's, without symbolic links. */
+  readonly rootDirectory: string;
   readonly csiNode: Pick<CsiNodeManager, "install" | "update" | "uninstall">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -76,7 +79,7 @@ export class CsiDrivers implements PluginHandler, Disposable {
     const { name, endpoint } = plugin;
     const version = this.#checkVersions("RegisterPlugin", plugin);
     const connection = await openCsiConnection({ socket: endpoint, clock, timeoutMs, observer: observerOf?.(name) });
-    const client = new CsiNodeClient(name, connection);
+    const client = new CsiNodeClient(name, connection, this.#pathsFor(plugin));
     this.#replace(name, { client, controller: new CsiControllerClient(connection), endpoint, version });
     try {
       const { nodeId, maxVolumesPerNode, accessibleTopology } = await client.nodeGetInfo({ signal });
@@ -106,6 +109,12 @@ export class CsiDrivers implements PluginHandler, Disposable {
     this.#drivers.get(name)?.client[Symbol.dispose]();
     this.#drivers.delete(name);
     await this.#options.csiNode.uninstall(name);
+  }
+
+  /** Paths as the driver has them in its file system. */
+  #pathsFor({ usesDefaultRoot }: RegisteredPlugin): (path: string) => string {
+    const { rootDirectory } = this.#options;
+    return usesDefaultRoot ? (path) => toDefaultRoot(path, rootDirectory) : (path) => path;
   }
 
   #replace(name: string, driver: Driver): void {

@@ -65,8 +65,8 @@ async function startScene({ isBlock = false } = {}): Promise<Scene> {
   const silent = { listen: () => ({ [Symbol.dispose]: () => {} }) };
   const start = async () => {
     const csiNode = { install: async () => {}, update: async () => {}, uninstall: async () => {} };
-    const drivers = new CsiDrivers({ csiNode, clock: realClock, log, timeoutMs: TIMEOUT_MS });
-    await drivers.register({ name: NAME, endpoint: socket, supportedVersions: ["1.0.0"] }, ANY);
+    const drivers = new CsiDrivers({ rootDirectory: root, csiNode, clock: realClock, log, timeoutMs: TIMEOUT_MS });
+    await drivers.register({ name: NAME, endpoint: socket, usesDefaultRoot: false, supportedVersions: ["1.0.0"] }, ANY);
     const volumes = await startPodVolumes({
       ...{ rootDirectory: root, nodeName: "n1", clock: realClock, log },
       csi: { driver: (name) => drivers.driver(name), listenToRepublish: silent.listen },

@@ -9,6 +9,7 @@ export interface VolumePlace {
 }
 
 export class PodDirectories {
+  readonly root: string;
   /** The parent of all Pod directories, which are named by uid. */
   readonly pods: string;
   /** The parent of what Pods share, in a directory per plugin: staged volumes, sockets of drivers. */
@@ -16,6 +17,7 @@ export class PodDirectories {
 
   /** `root` is absolute and free of symbolic links, as paths in the kernel's mount table are. */
   constructor(root: string) {
+    this.root = root;
     this.pods = joinPath(root, "pods");
     this.plugins = joinPath(root, "plugins");
   }

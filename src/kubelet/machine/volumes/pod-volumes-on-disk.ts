@@ -19,6 +19,7 @@ import type { VolumeReport } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, PodVolumes } from "../../contracts/pod-volumes.ts";
 import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
+import { toOwnRoot } from "../../shared/default-root.ts";
 import { usedVolumes } from "../../pod/used-volumes.ts";
 import { mayHaveGrown } from "../../volumes/framework/claim-expansion.ts";
 import { ClaimError, isClaimed } from "../../volumes/framework/claimed-volume.ts";
@@ -68,6 +69,8 @@ export interface PodVolumesOptions {
 export async function startPodVolumes(options: PodVolumesOptions): Promise<PodVolumes> {
   await makeDirectories(options.rootDirectory, PARENT_MODE);
   const directories = new PodDirectories(await realPathOf(options.rootDirectory));
+  // Before Pods: those of drivers have them as hostPaths.
+  for (const directory of [directories.pods, directories.plugins]) await makeDirectories(directory, PARENT_MODE);
   return new PodVolumesOnDisk(options, directories, await StagedVolumes.open(directories, options.log));
 }
 
@@ -103,6 +106,7 @@ class PodVolumesOnDisk implements PodVolumes {
       csi: options.csi ?? { driver: () => undefined },
       nodeAllocatable: () => options.nodeAllocatable(),
       pluginsDirectory: directories.plugins,
+      hostPath: (path) => toOwnRoot(path, directories.root),
       mounter: linuxMounter(options.clock),
     };
     this.#node = node;

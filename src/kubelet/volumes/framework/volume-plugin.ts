@@ -136,6 +136,8 @@ export interface VolumeNode {
   /** `<root>/plugins`: what is shared by the Pods of the node, in a directory per plugin. */
   readonly pluginsDirectory: string;
   readonly mounter: Mounter;
+  /** Where a path of the node that a manifest names is on this machine: /var/lib/kubelet is the kubelet's root directory. */
+  hostPath(path: string): string;
   readonly references: VolumeReferences;
   /** CSI drivers that are registered on the node, by name. */
   readonly csi: { driver(name: string): CsiNodeDriver | undefined };

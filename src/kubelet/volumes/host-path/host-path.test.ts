@@ -17,6 +17,14 @@ volumeSuite({
   ],
 });
 
+test("a hostPath below /var/lib/kubelet is below the kubelet's own root directory", async () => {
+  const world = new VolumeWorld();
+
+  const { path } = await world.mount(hostPath, { hostPath: { path: "/var/lib/kubelet/plugins", type: "DirectoryOrCreate" } });
+
+  equal(path, "/data/plugins");
+});
+
 test("a hostPath without a type is the path itself, and nothing is created", async () => {
   const world = new VolumeWorld();
 

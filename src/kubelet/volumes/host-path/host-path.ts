@@ -1,6 +1,7 @@
 /**
  * hostPath: a file or directory of the node itself, which must have the type that the volume demands. Nothing is kept for the Pod, so
- * there is nothing to unmount or to reconstruct. Messages are upstream's.
+ * there is nothing to unmount or to reconstruct. Paths below /var/lib/kubelet are those of the kubelet's own root directory. Messages are
+ * upstream's.
  */
 import type { HostPathVolumeSource } from "../../../api/generated/core/v1.ts";
 import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
@@ -35,10 +36,10 @@ export const hostPath: VolumePlugin<HostPathVolumeSource> = {
   persistentSource: "hostPath",
   directory: "kubernetes.io~host-path",
 
-  async resolve({ volume, persistent }) {
+  async resolve({ volume, persistent }, node) {
     const source = persistent?.volume.spec?.hostPath ?? volume.hostPath ?? { path: "" };
     if (source.path.split("/").includes("..")) throw new VolumeError(`invalid HostPath \`${source.path}\`: must not contain '..'`);
-    return source;
+    return { ...source, path: node.hostPath(source.path) };
   },
 
   async mount({ volume, isBlockDevice }, { path, type = "" }, { mounter }) {

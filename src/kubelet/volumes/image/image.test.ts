@@ -27,7 +27,7 @@ test("a runtime without views of images is named", async () => {
   const { images: _images, ...node } = new VolumeWorld();
   const volume = new VolumeWorld().volumeOf(image, SOURCE);
   const { signal } = new AbortController();
-  await rejects(image.resolve(volume, { ...node, nodeAllocatable: () => ({}) }, signal), {
+  await rejects(image.resolve(volume, { ...node, hostPath: (path) => path, nodeAllocatable: () => ({}) }, signal), {
     message: "the container runtime of this node does not support volumes of type image",
   });
 });

@@ -72,6 +72,10 @@ export class VolumeWorld implements VolumeNode {
     unmount: async ({ path }) => this.mounter.unmount(path),
   };
 
+  hostPath(path: string): string {
+    return path.replace(/^\/var\/lib\/kubelet(?=\/|$)/, "/data");
+  }
+
   nodeAllocatable() {
     return { cpu: "4", memory: "8Gi" };
   }
