@@ -28,6 +28,8 @@ interface Scene extends AsyncDisposable {
   readonly root: string;
   readonly driver: CsiTestDriver;
   volumes: PodVolumes;
+  /** As it is now. */
+  claim(): PersistentVolumeClaim;
   /** Simulates a kill: new instances on the same disk, and the driver registers again. */
   restart(): Promise<void>;
 }
@@ -40,9 +42,28 @@ const claim: PersistentVolumeClaim = {
   status: { phase: "Bound" },
 };
 
+/** As the resizer leaves it. */
+const enlargedClaim: PersistentVolumeClaim = {
+  ...claim,
+  spec: { volumeName: "pv", resources: { requests: { storage: "2Mi" } } },
+  status: {
+    phase: "Bound",
+    capacity: { storage: "1Mi" },
+    allocatedResources: { storage: "2Mi" },
+    allocatedResourceStatuses: { storage: "NodeResizePending" },
+  },
+};
+
 function persistentVolume(isBlock: boolean): PersistentVolume {
   const csi = { driver: NAME, volumeHandle: "vol-1" };
-  const spec = { claimRef: { uid: "claim" }, accessModes: ["ReadWriteOnce"], volumeMode: isBlock ? "Block" : "Filesystem", csi } as const;
+  const capacity = { storage: "2Mi" };
+  const spec = {
+    claimRef: { uid: "claim" },
+    capacity,
+    accessModes: ["ReadWriteOnce"],
+    volumeMode: isBlock ? "Block" : "Filesystem",
+    csi,
+  } as const;
   return { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec };
 }
 
@@ -53,7 +74,7 @@ const csiDriver: CSIDriver = {
   spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ["Persistent", "Ephemeral"] },
 };
 
-async function startScene({ isBlock = false } = {}): Promise<Scene> {
+async function startScene({ isBlock = false, isEnlarged = false } = {}): Promise<Scene> {
   const directory = await makeTemporaryDirectory("k8ts-csi-");
   const base = await realpath(directory.path);
   const root = join(base, "kubelet");
@@ -63,6 +84,7 @@ async function startScene({ isBlock = false } = {}): Promise<Scene> {
   await driver.addVolume("vol-1", { isBlock });
   const log = createLogger({ clock: realClock, level: "error", sink: () => {} });
   const silent = { listen: () => ({ [Symbol.dispose]: () => {} }) };
+  let current = isEnlarged ? enlargedClaim : claim;
   const start = async () => {
     const csiNode = { install: async () => {}, update: async () => {}, uninstall: async () => {} };
     const drivers = new CsiDrivers({ rootDirectory: root, csiNode, clock: realClock, log, timeoutMs: TIMEOUT_MS });
@@ -74,13 +96,14 @@ async function startScene({ isBlock = false } = {}): Promise<Scene> {
         ...silent,
         configMap: async () => undefined,
         secret: async () => undefined,
-        persistentVolumeClaim: async () => claim,
+        persistentVolumeClaim: async () => current,
         persistentVolume: async () => persistentVolume(isBlock),
         csiDriver: async () => csiDriver,
         volumeAttachment: async () => undefined,
         node: async () => undefined,
       },
       tokens: { ...silent, token: async () => "", forget: () => {} },
+      claims: { writeStatus: async (changed) => (current = changed), record: () => {} },
       nodeAllocatable: () => ({ memory: "64Mi" }),
     });
     return { volumes, drivers };
@@ -90,6 +113,7 @@ async function startScene({ isBlock = false } = {}): Promise<Scene> {
     root,
     driver,
     volumes: running.volumes,
+    claim: () => current,
     async restart() {
       await running.volumes[Symbol.asyncDispose]();
       running.drivers[Symbol.dispose]();
@@ -165,6 +189,30 @@ describe("a CSI volume ends in the same state whatever happens to a call", { ...
   }
 });
 
+for (const fault of ["fails", "fails afterwards", "hangs"] as const) {
+  test(
+    `a CSI volume is grown, and its claim says so, although NodeExpandVolume ${fault} and the kubelet is killed`,
+    { ...needs("tmpfs") },
+    async () => {
+      await using scene = await startScene({ isEnlarged: true });
+      scene.driver.fault("NodeExpandVolume", fault);
+      const isGrown = () => scene.claim().status?.capacity?.["storage"] === "2Mi";
+      await repeatedly(scene, true, async () => {
+        await scene.volumes.mount(aPod("u"), ANY);
+        if (!isGrown()) throw new Error("the claim is not grown yet");
+      });
+      equal(scene.driver.calls.filter((call) => call === "NodeExpandVolume").length >= 2, true);
+      scene.driver.fault("NodeGetVolumeStats", "fails");
+      await rejects(scene.volumes.report("u", "v"), /NodeGetVolumeStats fails/);
+      equal(((await scene.volumes.report("u", "v"))?.filesystem.capacityBytes ?? 0) > 0, true);
+
+      await repeatedly(scene, true, () => scene.volumes.unmount("u"));
+
+      deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
+    },
+  );
+}
+
 test("a staged CSI volume is unstaged after the last of its Pods only", { ...needs("tmpfs") }, async () => {
   await using scene = await startScene();
   await Promise.all(["u1", "u2"].map((uid) => scene.volumes.mount(aPod(uid), ANY)));
@@ -175,6 +223,57 @@ test("a staged CSI volume is unstaged after the last of its Pods only", { ...nee
   await scene.volumes.unmount("u2");
   deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
 });
+
+for (const { fault, calls } of [
+  { fault: "fails", calls: "NodeStageVolume" },
+  { fault: "fails afterwards", calls: "NodeStageVolume NodeUnstageVolume" },
+] as const) {
+  test(
+    `a Pod that is deleted after NodeStageVolume ${fault}: NodeUnstageVolume is called only if the volume may be staged`,
+    { ...needs("tmpfs") },
+    async () => {
+      await using scene = await startScene();
+      scene.driver.fault("NodeStageVolume", fault);
+      await rejects(scene.volumes.mount(aPod("u"), ANY), /MountVolume\.MountDevice failed for volume "pv" : rpc error: code = /);
+
+      await scene.volumes.unmount("u");
+
+      equal(scene.driver.calls.filter((call) => call.includes("tageVolume")).join(" "), calls);
+      deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
+    },
+  );
+}
+
+test("NodeStageVolume that fails for a second Pod leaves the staged volume of the first", { ...needs("tmpfs") }, async () => {
+  await using scene = await startScene();
+  await scene.volumes.mount(aPod("u1"), ANY);
+  scene.driver.fault("NodeStageVolume", "fails");
+  await rejects(scene.volumes.mount(aPod("u2"), ANY), /NodeStageVolume fails/);
+  await scene.volumes.unmount("u2");
+  deepEqual(await scene.driver.state(), ["vol-1 1048576 nodes= mounts=2"]);
+  await scene.volumes.unmount("u1");
+  deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
+});
+
+for (const { fault, calls } of [
+  { fault: "fails", calls: "NodePublishVolume" },
+  { fault: "fails afterwards", calls: "NodePublishVolume NodeUnpublishVolume" },
+] as const) {
+  test(
+    `a Pod that is deleted after NodePublishVolume ${fault}: NodeUnpublishVolume is called only if the volume may be published`,
+    { ...needs("tmpfs") },
+    async () => {
+      await using scene = await startScene();
+      scene.driver.fault("NodePublishVolume", fault);
+      await rejects(scene.volumes.mount(aPod("u"), ANY), /MountVolume\.SetUp failed for volume "pv" : rpc error: code = /);
+
+      await scene.volumes.unmount("u");
+
+      equal(scene.driver.calls.filter((call) => call.includes("ublishVolume")).join(" "), calls);
+      deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
+    },
+  );
+}
 
 test("an inline CSI volume is published and unpublished with its Pod", { ...needs("tmpfs") }, async () => {
   await using scene = await startScene();
@@ -199,6 +298,6 @@ test("without its driver a volume is neither mounted nor unmounted, and says so"
   await scene.driver[Symbol.asyncDispose]();
   await rejects(
     scene.volumes.mount(aPod("u"), ANY),
-    /MountVolume\.SetUp failed for volume "(pv|v)" : rpc error: code = (Unavailable|DeadlineExceeded)/,
+    /MountVolume\.(SetUp|MountDevice) failed for volume "(pv|v)" : rpc error: code = (Unavailable|DeadlineExceeded)/,
   );
 });

@@ -2,11 +2,17 @@
 import type { Volume } from "../../../api/generated/core/v1.ts";
 import { MountError } from "../../contracts/pod-machine.ts";
 import { ClaimError, isClaimed, NodeAffinityError } from "../../volumes/framework/claimed-volume.ts";
+import { StagingError } from "../../volumes/framework/volume-error.ts";
 
 export function failedSetUp(name: string, error: unknown): MountError {
-  const step = error instanceof NodeAffinityError ? "NodeAffinity check" : "SetUp";
+  const step = stepOf(error);
   const why = error instanceof Error ? error.message : String(error);
   return new MountError(`MountVolume.${step} failed for volume "${name}" : ${why}`, { cause: error });
+}
+
+function stepOf(error: unknown): string {
+  if (error instanceof NodeAffinityError) return "NodeAffinity check";
+  return error instanceof StagingError ? "MountDevice" : "SetUp";
 }
 
 /** As upstream, volumes whose claims cannot be used are reported together; of other errors the first one is. */

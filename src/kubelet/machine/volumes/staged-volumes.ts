@@ -8,7 +8,8 @@ import { joinPath, readTextIfAny, removeFile } from "../../../host/files/files.t
 import { writePrivateText } from "../../../host/files/private-files.ts";
 import { makeDirectories, namesIn } from "../../../host/files/shared-directory.ts";
 import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
-import type { PodVolume, VolumeLocation, VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
+import { FinalVolumeError, StagingError } from "../../volumes/framework/volume-error.ts";
+import type { PodVolume, VolumeLocation, VolumeNode, VolumePlugin, VolumeStaging } from "../../volumes/framework/volume-plugin.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 import type { PodDirectories } from "./pod-directories.ts";
 
@@ -26,14 +27,20 @@ export class StagedVolumes {
   readonly #turns = new KeyedTurns();
   /** By state directory. */
   readonly #records = new Map<string, StagingRecord>();
+  /** Volumes that were staged, or that an earlier process may have staged. */
+  readonly #staged = new Set<string>();
+
+  /** Pods of earlier processes whose records could not be read. */
+  unreadable = 0;
 
   /** Reads what earlier processes recorded. */
   static async open(directories: PodDirectories, log: Logger): Promise<StagedVolumes> {
     const opened = new StagedVolumes();
     for (const podUid of await namesIn(directories.pods)) {
-      await opened.#read(directories, podUid).catch((error: unknown) =>
-        log.warn("Ignoring the unreadable records of staged volumes of a Pod", { podUid, error }),
-      );
+      await opened.#read(directories, podUid).catch((error: unknown) => {
+        opened.unreadable += 1;
+        log.warn("Ignoring the unreadable records of staged volumes of a Pod", { podUid, error });
+      });
     }
     return opened;
   }
@@ -45,6 +52,7 @@ export class StagedVolumes {
         const { stateDirectory } = directories.volume(podUid, { plugin, name });
         const record = readRecord(await readTextIfAny(joinPath(stateDirectory, RECORD_FILE)));
         if (record !== undefined) this.#records.set(stateDirectory, record);
+        if (record?.directory !== undefined) this.#staged.add(record.volumeId);
       }
     }
   }
@@ -73,9 +81,27 @@ export class StagedVolumes {
     await this.#turns.run(volumeId, async () => {
       const { stateDirectory, isBlockDevice } = volume;
       const isAttachable = this.#records.get(stateDirectory)?.isAttachable ?? false;
-      await this.#keep(stateDirectory, { volumeId, isAttachable, isBlockDevice, directory });
-      await staging.stage({ volume, resolved, directory }, node);
+      const record = { volumeId, isAttachable, isBlockDevice, directory };
+      await this.#keep(stateDirectory, record);
+      try {
+        await staging.stage({ volume, resolved, directory }, node);
+      } catch (error) {
+        if (error instanceof FinalVolumeError && !this.#staged.has(volumeId)) await this.#forget(stateDirectory, record, { staging, node });
+        throw new StagingError(error);
+      }
+      this.#staged.add(volumeId);
     });
+  }
+
+  /** Nothing was staged: after the last Pod that tried there is nothing to unstage. The files go first: without them no driver is called. */
+  async #forget(
+    stateDirectory: string,
+    { directory, ...record }: StagingRecord & { readonly directory: string },
+    { staging, node }: { readonly staging: VolumeStaging; readonly node: VolumeNode },
+  ): Promise<void> {
+    const isTried = [...this.#records].some(([other, used]) => other !== stateDirectory && used.directory === directory);
+    if (!isTried) await staging.forget?.(directory, node);
+    await this.#keep(stateDirectory, record);
   }
 
   /** The Pod has unmounted the volume. The record is removed last, so that an interrupted call is repeated. */
@@ -86,6 +112,7 @@ export class StagedVolumes {
       const { volumeId, directory } = record;
       const isUsed = [...this.#records].some(([other, { volumeId: id }]) => other !== stateDirectory && id === volumeId);
       if (!isUsed && directory !== undefined) await plugin.staging?.unstage(directory, node);
+      if (!isUsed) this.#staged.delete(volumeId);
       await removeFile(joinPath(stateDirectory, RECORD_FILE));
       this.#records.delete(stateDirectory);
     });

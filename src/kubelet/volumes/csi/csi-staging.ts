@@ -2,7 +2,8 @@
  * The part of a persistent CSI volume that all Pods of a node share. A driver without the capability STAGE_UNSTAGE_VOLUME is not called, but
  * its volume is recorded like any other, so that the shared files are removed with the last Pod.
  */
-import { VolumeError } from "../framework/volume-error.ts";
+import { isFinalCsiError } from "../../../csi/csi-error.ts";
+import { FinalVolumeError, VolumeError } from "../framework/volume-error.ts";
 import { PARENT_MODE } from "../framework/volume-directory.ts";
 import type { VolumeNode, VolumeStaging } from "../framework/volume-plugin.ts";
 import { PREFIX, registeredDriver, requiresAttachment } from "./csi-driver.ts";
@@ -32,14 +33,14 @@ export const csiStaging: VolumeStaging<CsiPodVolume> = {
     await node.mounter.makeDirectories(directory, PARENT_MODE);
     await saveVolumeData(dataDirectory(directory, node), stagedVolumeData(volume, resolved, node), node.mounter);
     if (!resolved.capabilities.has("STAGE_UNSTAGE_VOLUME")) return;
-    await driver.nodeStageVolume({
-      volumeId: handle,
-      publishContext,
-      stagingTargetPath: directory,
-      capability,
-      secrets: stageSecrets,
-      volumeContext,
-    });
+    const request = { volumeId: handle, publishContext, stagingTargetPath: directory, capability, secrets: stageSecrets, volumeContext };
+    await driver.nodeStageVolume(request).catch(ifFinal);
+  },
+
+  async forget(directory, node) {
+    if (await node.mounter.isMountedAt(directory)) return;
+    await node.mounter.removeEmpty(directory);
+    await removeShared(directory, node);
   },
 
   async unstage(directory, node) {
@@ -59,6 +60,12 @@ export const csiStaging: VolumeStaging<CsiPodVolume> = {
     await removeShared(directory, node);
   },
 };
+
+/** Marks the failure of a call after which the driver has nothing to undo. */
+export function ifFinal(error: unknown): never {
+  if (isFinalCsiError(error)) throw new FinalVolumeError((error as Error).message, { cause: error });
+  throw error;
+}
 
 async function unstageWith(directory: string, call: () => Promise<void>): Promise<void> {
   try {

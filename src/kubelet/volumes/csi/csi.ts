@@ -5,6 +5,7 @@
  * SELinux labels are left to the runtime: `seLinuxMount` of a driver has no effect on a node without SELinux.
  */
 import type { CsiVolumeStats } from "../../../csi/contract.ts";
+import { isFinalCsiError } from "../../../csi/csi-error.ts";
 import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
 import { isReady, markReady, PARENT_MODE, setPodGroup, unmarkReady } from "../framework/volume-directory.ts";
 import { VolumeError } from "../framework/volume-error.ts";
@@ -29,7 +30,10 @@ export const csi: VolumePlugin<CsiPodVolume> = {
     const target = publishTarget(volume, node.pluginsDirectory);
     if (!volume.isBlockDevice) await saveVolumeData(volume.path, podVolumeData(volume, resolved, node), mounter);
     await mounter.makeDirectories(parentOf(target), PARENT_MODE);
-    await publish(volume, resolved, node);
+    await publish(volume, resolved, node).catch(async (error: unknown) => {
+      if (isFinalCsiError(error) && !volume.isBlockDevice) await forgetPublished(volume, target, node);
+      throw error;
+    });
     if (volume.isBlockDevice) {
       await mounter.makeDirectories(parentOf(volume.path), PARENT_MODE);
       await mounter.link(volume.path, target);
@@ -101,6 +105,13 @@ async function publish(volume: PodVolume, resolved: CsiPodVolume, node: VolumeNo
     secrets: publishSecrets,
     volumeContext: { ...volumeContext, ...podContext },
   });
+}
+
+/** After an answer that nothing was published: the driver is not called to undo it, as upstream. */
+async function forgetPublished({ path }: PodVolume, target: string, { mounter }: VolumeNode): Promise<void> {
+  if (await mounter.isMountedAt(target)) return;
+  await mounter.removeEmpty(target);
+  await removeVolumeData(path, mounter);
 }
 
 function dataDirectory({ isBlockDevice, volumeName, path }: VolumeLocation, { pluginsDirectory }: VolumeNode): string {

@@ -12,6 +12,20 @@ export class MissingSourceError extends VolumeError {
   override readonly name = "MissingSourceError";
 }
 
+/** A driver answered that it did nothing and has nothing in progress: there is nothing to undo. */
+export class FinalVolumeError extends VolumeError {
+  override readonly name = "FinalVolumeError";
+}
+
+/** What all Pods share of the volume cannot be mounted. The message is that of the cause. */
+export class StagingError extends VolumeError {
+  override readonly name = "StagingError";
+
+  constructor(cause: unknown) {
+    super(cause instanceof Error ? cause.message : String(cause), { cause });
+  }
+}
+
 /** A controller has not attached the volume to this node yet: not a failure, the caller waits and resolves again. */
 export class NotAttachedError extends VolumeError {
   override readonly name = "NotAttachedError";

@@ -94,10 +94,15 @@ export interface VolumeStaging<Resolved = unknown> {
   isAttachable?(volume: PodVolume, node: VolumeNode, signal: AbortSignal): Promise<boolean>;
   /** Absolute path below `node.pluginsDirectory`, unique to the volume; undefined if this volume needs no staging. Not created. */
   directory(volume: PodVolume, resolved: Resolved, node: VolumeNode): string | undefined;
-  /** Called before the `mount` of each Pod, also if it is staged already. */
+  /**
+   * Called before the `mount` of each Pod, also if it is staged already. Rejects with a FinalVolumeError if nothing was staged by this call;
+   * without an earlier success, `unstage` is then not called.
+   */
   stage(staged: StagedVolume<Resolved>, node: VolumeNode): Promise<void>;
   /** Called after the `unmount` of the last Pod, with the directory alone, also if `stage` never completed. Removes the directory. */
   unstage(directory: string, node: VolumeNode): Promise<void>;
+  /** Called instead of `unstage` after a FinalVolumeError: removes the directory and records. Absent: `stage` does not reject with one. */
+  forget?(directory: string, node: VolumeNode): Promise<void>;
 }
 
 export interface StagedVolume<Resolved> {
