@@ -46,7 +46,7 @@ export function hasCsiCode(error: unknown, code: CsiCode): error is CsiError {
 }
 
 /** "InvalidArgument" of "INVALID_ARGUMENT": how gRPC's Go library prints a code. CANCELLED has one "l" there. */
-function goNameOfCode(code: CsiCode): string {
+export function goNameOfCode(code: CsiCode): string {
   if (code === "OK") return code;
   if (code === "CANCELLED") return "Canceled";
   return code.toLowerCase().replace(/(?:^|_)([a-z])/g, (_, letter: string) => letter.toUpperCase());

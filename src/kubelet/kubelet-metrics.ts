@@ -21,8 +21,9 @@ const STORAGE_BOUNDS_S: readonly number[] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 
 export type VolumeCounts = ReadonlyMap<string, { readonly desired: number; readonly actual: number }>;
 
 export interface StorageOperation {
-  readonly operation: "volume_mount" | "volume_unmount";
-  /** "kubernetes.io/configmap". */
+  /** The latter two for block devices. */
+  readonly operation: "volume_mount" | "volume_unmount" | "map_volume" | "unmap_volume";
+  /** "kubernetes.io/configmap", "kubernetes.io/csi:<driver>". */
   readonly plugin: string;
   readonly durationMs: number;
   readonly isFailed: boolean;
@@ -64,6 +65,19 @@ export class KubeletMetrics implements RuntimeObserver {
     help: "[ALPHA] Storage operation duration",
     bounds: STORAGE_BOUNDS_S,
   });
+  readonly #csiCalls = new Histogram({
+    name: "csi_operations_seconds",
+    help: "[ALPHA] Container Storage Interface operation duration with gRPC error code status total",
+    bounds: STORAGE_BOUNDS_S,
+  });
+  readonly #reconstructed = new Counter({
+    name: "reconstruct_volume_operations_total",
+    help: "[ALPHA] Number of volumes of earlier processes that were found on disk when the kubelet started",
+  });
+  readonly #reconstructErrors = new Counter({
+    name: "reconstruct_volume_operations_errors_total",
+    help: "[ALPHA] Number of volumes whose records could not be read when the kubelet started",
+  });
   readonly #podStarts = new Histogram({
     name: "kubelet_pod_start_duration_seconds",
     help: "[ALPHA] Duration in seconds from kubelet seeing a pod for the first time to the pod starting to run",
@@ -104,7 +118,7 @@ export class KubeletMetrics implements RuntimeObserver {
 
   constructor() {
     // A counter without labels exists from the start, as upstream's.
-    this.#startedPods.add({}, 0);
+    for (const counter of [this.#startedPods, this.#reconstructed, this.#reconstructErrors]) counter.add({}, 0);
   }
 
   /** The server received a request. */
@@ -159,6 +173,21 @@ export class KubeletMetrics implements RuntimeObserver {
     this.#storage.observe({ migrated: "false", operation_name: operation, status, volume_plugin: plugin }, durationMs / 1_000);
   }
 
+  /** `method` is the path, `code` as gRPC's Go library prints it: "DeadlineExceeded". */
+  csiCalled(
+    driver: string,
+    { method, code, durationMs }: { readonly method: string; readonly code: string; readonly durationMs: number },
+  ): void {
+    const labels = { driver_name: driver, grpc_status_code: code, method_name: method, migrated: "false" };
+    this.#csiCalls.observe(labels, durationMs / 1_000);
+  }
+
+  /** Volumes that were found on disk at the start, and of them those with unreadable records. */
+  volumesFound({ found, unreadable }: { readonly found: number; readonly unreadable: number }): void {
+    this.#reconstructed.add({}, found);
+    this.#reconstructErrors.add({}, unreadable);
+  }
+
   /** Called when the metrics are read. */
   countVolumes(count: () => VolumeCounts): void {
     this.#volumeCounts = count;
@@ -172,6 +201,9 @@ export class KubeletMetrics implements RuntimeObserver {
         this.#relistIntervals,
         this.#cgroups,
         this.#storage,
+        this.#csiCalls,
+        this.#reconstructed,
+        this.#reconstructErrors,
         this.#podStarts,
         this.#looks,
         this.#operationDurations,

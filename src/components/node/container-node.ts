@@ -82,7 +82,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const plugins = { nodeName, rootDirectory, client, clock, log, kubelet: () => late.kubelet };
   const dra = starting.use(await startNodeDra({ ...plugins, runtimeVersion: runtime.version }));
   const csi = starting.use(
-    await startNodeCsi({ ...plugins, random, handlers: [dra.handler], sidecarsTransport: options.csiSidecarsTransport }),
+    await startNodeCsi({ ...plugins, random, metrics, informers, handlers: [dra.handler], sidecarsTransport: options.csiSidecarsTransport }),
   );
   const images = volumeImages({ runtime, credentials: (pod, image) => podCredentials(pod, image, references) });
   const volumes = starting.use(

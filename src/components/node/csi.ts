@@ -6,6 +6,11 @@ import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
+import type { CsiCallObserver } from "../../csi/client/csi-client.ts";
+import { goNameOfCode } from "../../csi/csi-error.ts";
+import type { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
+import type { Informers } from "../../client/informer/informer.ts";
+import { AllocatableUpdates } from "../../kubelet/machine/csi/allocatable-updates.ts";
 import { startSidecars } from "../../csi/sidecars/start-sidecars.ts";
 import { mayUseDriver, Republishing } from "../../kubelet/machine/csi/republishing.ts";
 import type { PodVolumesOptions } from "../../kubelet/machine/volumes/pod-volumes-on-disk.ts";
@@ -28,6 +33,9 @@ export interface NodeCsiOptions {
   /** Of the identity of the built-in sidecars. Undefined: this node does not run them. */
   readonly sidecarsTransport: Transport | undefined;
   readonly random: Random;
+  /** Of the node's identity. */
+  readonly informers: Informers;
+  readonly metrics: Pick<KubeletMetrics, "csiCalled">;
   /** Undefined while the kubelet starts. */
   kubelet(): { pods(): readonly Pod[]; retry(podUid: string): void } | undefined;
 }
@@ -46,7 +54,7 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
   const stop = new AbortController();
   const rootDirectory = await realPathOf(options.rootDirectory);
   const csiNode = new CsiNodeManager({ nodeName, client, clock, log });
-  const drivers = starting.use(new CsiDrivers({ rootDirectory, csiNode, clock, log }));
+  const drivers = starting.use(new CsiDrivers({ rootDirectory, csiNode, observerOf: callObserver(options.metrics), clock, log }));
   starting.use(drivers.listen(() => retryWaitingPods(options)));
   // Before drivers are searched: the first one starts them.
   if (transport !== undefined) starting.use(startSidecars({ drivers, transport, clock, random, log }));
@@ -57,6 +65,7 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
     await initialized;
   });
   const republishing = starting.use(new Republishing({ ...options, drivers: () => drivers.list().map(({ name }) => name) }));
+  starting.use(new AllocatableUpdates({ drivers, informers: options.informers, clock, log }));
   const owned = starting.move();
   return {
     volumes: { driver: (name) => drivers.driver(name), listenToRepublish: (listener) => republishing.listen(listener) },
@@ -65,6 +74,10 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
     },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
+}
+
+function callObserver(metrics: NodeCsiOptions["metrics"]): (driver: string) => CsiCallObserver {
+  return (driver) => ({ called: ({ code, ...call }) => metrics.csiCalled(driver, { ...call, code: goNameOfCode(code) }) });
 }
 
 function retryWaitingPods({ kubelet }: NodeCsiOptions): void {

@@ -12,6 +12,7 @@ import type { CsiControllerDriver, CsiNodeDriver } from "../../../csi/contract.t
 import type { PluginHandler, RegisteredPlugin } from "../../contracts/plugin-handler.ts";
 import { toDefaultRoot } from "../../shared/default-root.ts";
 import type { CsiNodeManager } from "../../node/csi-node-manager.ts";
+import type { InstalledCsiDriver } from "../../node/csi-node-object.ts";
 
 export interface CsiDriversOptions {
   /** The kubelet's, without symbolic links. */
@@ -82,8 +83,7 @@ export class CsiDrivers implements PluginHandler, Disposable {
     const client = new CsiNodeClient(name, connection, this.#pathsFor(plugin));
     this.#replace(name, { client, controller: new CsiControllerClient(connection), endpoint, version });
     try {
-      const { nodeId, maxVolumesPerNode, accessibleTopology } = await client.nodeGetInfo({ signal });
-      await this.#options.csiNode.install({ name, nodeId, maxVolumes: maxVolumesPerNode, topology: accessibleTopology ?? {} });
+      await this.#options.csiNode.install(await installedAs(client, signal));
     } catch (error) {
       await this.#remove(name).catch((failure: unknown) =>
         this.#options.log.warn("Removing a CSI driver that failed to register from the CSINode failed", { driver: name, error: failure }),
@@ -91,6 +91,13 @@ export class CsiDrivers implements PluginHandler, Disposable {
       throw error;
     }
     this.#changed();
+  }
+
+  /** Publishes what the driver reports now: its limit may have changed. Rejects if it is not registered. */
+  async publishInfo(name: string, signal: AbortSignal): Promise<void> {
+    const client = this.#drivers.get(name)?.client;
+    if (client === undefined) throw new Error(`Cannot update the CSINode: CSI driver ${name} is not registered`);
+    await this.#options.csiNode.update(await installedAs(client, signal));
   }
 
   async deregister({ name, endpoint }: RegisteredPlugin): Promise<void> {
@@ -143,6 +150,11 @@ export class CsiDrivers implements PluginHandler, Disposable {
     }
     return highest;
   }
+}
+
+async function installedAs(client: CsiNodeClient, signal: AbortSignal): Promise<InstalledCsiDriver> {
+  const { nodeId, maxVolumesPerNode, accessibleTopology } = await client.nodeGetInfo({ signal });
+  return { name: client.name, nodeId, maxVolumes: maxVolumesPerNode, topology: accessibleTopology ?? {} };
 }
 
 /** Versions 1.x; 0.x is no longer supported, and 2.x need not be compatible. */

@@ -12,6 +12,7 @@ import { anySignal, NOT_NEEDED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { Logger } from "../../../base/logger.ts";
+import { joinPath } from "../../../host/files/files.ts";
 import { makeDirectories, namesIn, realPathOf, removeTree } from "../../../host/files/shared-directory.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { ContainerConfigError } from "../../contracts/pod-machine.ts";
@@ -61,7 +62,7 @@ export interface PodVolumesOptions {
   readonly images?: VolumeImages;
   /** Absent: claims are not grown. */
   readonly claims?: Omit<VolumeExpansionOptions, "node">;
-  readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes">;
+  readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes" | "volumesFound">;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -71,7 +72,19 @@ export async function startPodVolumes(options: PodVolumesOptions): Promise<PodVo
   const directories = new PodDirectories(await realPathOf(options.rootDirectory));
   // Before Pods: those of drivers have them as hostPaths.
   for (const directory of [directories.pods, directories.plugins]) await makeDirectories(directory, PARENT_MODE);
-  return new PodVolumesOnDisk(options, directories, await StagedVolumes.open(directories, options.log));
+  const staged = await StagedVolumes.open(directories, options.log);
+  options.metrics?.volumesFound({ found: await volumesOnDisk(directories), unreadable: staged.unreadable });
+  return new PodVolumesOnDisk(options, directories, staged);
+}
+
+/** Number of volumes that earlier processes left. */
+async function volumesOnDisk(directories: PodDirectories): Promise<number> {
+  let count = 0;
+  for (const podUid of await namesIn(directories.pods)) {
+    for (const parent of [directories.volumes(podUid), directories.volumeDevices(podUid)])
+      for (const plugin of await namesIn(parent)) count += (await namesIn(joinPath(parent, plugin))).length;
+  }
+  return count;
 }
 
 interface MountedPod {

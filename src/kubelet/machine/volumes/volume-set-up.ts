@@ -15,7 +15,7 @@ import { NotAttachedError } from "../../volumes/framework/volume-error.ts";
 import type { PodVolume, VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
 import type { PodDirectories } from "./pod-directories.ts";
 import type { StagedVolumes } from "./staged-volumes.ts";
-import type { TimedOperation } from "./volume-metrics.ts";
+import { fullName, recordedName, type TimedOperation } from "./volume-metrics.ts";
 
 /** Upstream's limit of waiting for an attachment, before it is reported in an Event. */
 const ATTACH_TIMEOUT_MS = 120_000;
@@ -71,7 +71,7 @@ export class VolumeSetUp {
       await plugin.refresh?.(podVolume, resolved, node);
       return mounted;
     }
-    return timed("volume_mount", plugin, async () => {
+    return timed(podVolume.isBlockDevice ? "map_volume" : "volume_mount", fullName(plugin, podVolume), async () => {
       await staged.stage(podVolume, { plugin, resolved, node });
       return plugin.mount(podVolume, resolved, node);
     });
@@ -101,7 +101,8 @@ export class VolumeSetUp {
         const place = { plugin: plugin.directory, name };
         const record = staged.record(directories.volume(podUid, place));
         const location = directories.volume(podUid, { ...place, isBlockDevice: record?.isBlockDevice ?? devices?.includes(name) ?? false });
-        await timed("volume_unmount", plugin, async () => {
+        const operation = location.isBlockDevice ? "unmap_volume" : "volume_unmount";
+        await timed(operation, recordedName(plugin, record?.volumeId), async () => {
           await plugin.unmount(location, node);
           await staged.release(location, { plugin, node });
         });
