@@ -29,6 +29,8 @@ import {
   type LeaderElectedControllers,
 } from "./leader-election/leader-elected-controllers.ts";
 import { checkApiServerFiles } from "./api-server/check-files.ts";
+import type { NodeConnector } from "../apiserver/framework/node-connector.ts";
+import { kubeletCaller, type CallKubelet } from "./node/kubelet-caller.ts";
 import { nodesConnector } from "./simulated-nodes/nodes-connector.ts";
 import { startNodesPart, type NodesConfig, type NodesPart } from "./simulated-nodes/simulated-nodes.ts";
 import { serveStore } from "./store/serve-store.ts";
@@ -74,6 +76,8 @@ export interface ClusterPartsOptions {
 /** What a node needs of the cluster. */
 export interface NodeContext {
   transportFor(identity: IdentityName, userAgent: string): Transport;
+  /** Absent: this process cannot call the kubelets of other nodes. */
+  readonly callKubelet?: CallKubelet;
   /** The API server's address for Pods, the endpoint of the Service "kubernetes". Absent: Pods cannot reach it. */
   readonly apiServer?: { readonly target: AdvertisedAddress };
   /** Cluster IPs of the Service kube-system/kube-dns, one per range of cluster IPs. */
@@ -128,7 +132,12 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const open = () => steps.step("opened store", () => openStore(config, { clock, log: log.with({ part: "store" }) }));
   const store = opened ?? starting.use(disposableStore(await open()));
   // Assigned later: they start after the server that serves their metrics and connects to them.
-  const late: { controllers?: LeaderElectedControllers; scheduler?: LeaderElectedScheduler; nodes?: NodesPart } = {};
+  const late: {
+    controllers?: LeaderElectedControllers;
+    scheduler?: LeaderElectedScheduler;
+    nodes?: NodesPart;
+    connector?: NodeConnector;
+  } = {};
   const requests = new RequestMetrics(clock);
   const causes = await clock.external(openCauseLog(config, store, clock));
   if (causes !== undefined) starting.use(causes);
@@ -142,7 +151,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     ],
     moreDocuments: [decisionsDocument({ acting: () => late.scheduler?.acting(), elsewhere: DECISIONS_ELSEWHERE })],
     ...(causes === undefined ? {} : { causes }),
-    connector: (network) => nodesConnector(() => late.nodes, { clock, network }),
+    connector: (network) => (late.connector = nodesConnector(() => late.nodes, { clock, network })),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),
     ...(options.pki === undefined ? {} : { pki: options.pki }),
     ...(options.advertised === undefined ? {} : { advertised: options.advertised }),
@@ -159,7 +168,17 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const { pki } = server.certificates;
   const clusterDns = dnsServiceAddresses(apiServer.api.serviceClusterIpRange);
   const reached = { ...podsReach(server.door?.advertised), clusterDns };
-  const nodeContext = { transportFor, ...reached, pki, clock, random: random.derive("node"), log: log.with({ part: "kubelet" }) };
+  const addressTypes = apiServer.api.kubeletPreferredAddressTypes;
+  const callKubelet = kubeletCaller({ connector: () => late.connector, addressTypes });
+  const nodeContext = {
+    transportFor,
+    callKubelet,
+    ...reached,
+    pki,
+    clock,
+    random: random.derive("node"),
+    log: log.with({ part: "kubelet" }),
+  };
   const node = options.startNode === undefined ? undefined : starting.use(await options.startNode(nodeContext));
   const electionOptions = { clock, log, isFenced: config.driver === "etcd" };
   const controllers = starting.use(

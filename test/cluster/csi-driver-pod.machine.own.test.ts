@@ -1,136 +1,100 @@
 /**
  * A CSI driver in a Pod, with the hostPaths of upstream's drivers: its mounts reach the Pods of the node, it is killed and replaced while they
- * run, k8ts is killed in between, and file system and block volumes are unmounted and deleted by it in the end.
+ * run, k8ts is killed in between, and file system and block volumes are unmounted and deleted by it in the end. On two nodes, the built-in
+ * sidecars call each node's instance for the volumes of that node.
  */
-import { deepEqual, equal, match } from "node:assert/strict";
-import { existsSync } from "node:fs";
-import { mkdir, readdir } from "node:fs/promises";
+import { deepEqual, equal } from "node:assert/strict";
+import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { test } from "node:test";
-import type { JsonObject } from "../../src/api/machinery/object.ts";
 import { becomes } from "../../src/testing/becomes.ts";
 import { aList } from "../../src/testing/clients/manifests.ts";
-import { busyboxImage } from "../../src/testing/fixtures/busybox-image.ts";
+import { driverClaim, driverImage, driverObjects, TEST_DRIVER, volumesOn } from "../../src/testing/csi/driver-pods.ts";
 import { needs } from "../../src/testing/needs.ts";
 import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster } from "../../src/testing/servers/real-cluster.ts";
 
-const DRIVER = "test.csi.k8ts.dev";
-const IMAGE = "k8ts.test/csi-driver:1";
 const READY_WITHIN_MS = 200_000;
+const WAIT = { timeoutMs: READY_WITHIN_MS };
 
-/** Everything that the program imports is below it. */
-const PROJECT = fileURLToPath(new URL("../../../", import.meta.url));
-const PROGRAM = fileURLToPath(new URL("../../src/testing/csi/driver-program.js", import.meta.url));
-
-/** As upstream's manifests have it: /var/lib/kubelet, wherever the kubelet's directory is. */
-function driverPods(directory: string): JsonObject {
-  const command = [
-    ...["/bin/node", PROGRAM, "--directory", "/data", "--registry", "/registration", "--node", "$(NODE)"],
-    ...["--socket", "/csi/csi.sock", "--endpoint", `/var/lib/kubelet/plugins/${DRIVER}/csi.sock`],
-  ];
-  const volume = (name: string, path: string, type: string) => ({ name, hostPath: { path, type } });
-  const spec = {
-    containers: [
-      {
-        ...{ name: "driver", image: IMAGE, command, securityContext: { privileged: true } },
-        env: [{ name: "NODE", valueFrom: { fieldRef: { fieldPath: "spec.nodeName" } } }],
-        volumeMounts: [
-          { name: "socket", mountPath: "/csi" },
-          { name: "registration", mountPath: "/registration" },
-          { name: "pods", mountPath: "/var/lib/kubelet/pods", mountPropagation: "Bidirectional" },
-          { name: "plugins", mountPath: "/var/lib/kubelet/plugins", mountPropagation: "Bidirectional" },
-          { name: "dev", mountPath: "/dev" },
-          { name: "data", mountPath: "/data" },
-          { name: "program", mountPath: PROJECT, readOnly: true },
-        ],
-      },
-    ],
-    terminationGracePeriodSeconds: 1,
-    volumes: [
-      volume("socket", `/var/lib/kubelet/plugins/${DRIVER}`, "DirectoryOrCreate"),
-      volume("registration", "/var/lib/kubelet/plugins_registry", "Directory"),
-      volume("pods", "/var/lib/kubelet/pods", "Directory"),
-      volume("plugins", "/var/lib/kubelet/plugins", "Directory"),
-      volume("dev", "/dev", "Directory"),
-      volume("data", directory, "DirectoryOrCreate"),
-      volume("program", PROJECT, "Directory"),
-    ],
-  };
-  const labels = { app: "csi-driver" };
-  return {
-    ...{ apiVersion: "apps/v1", kind: "DaemonSet", metadata: { name: "csi-driver" } },
-    spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
-  };
+/** A cluster with the driver registered on all its nodes. */
+async function startScene(flags: readonly string[] = []) {
+  const cluster = await startRealCluster({ flags });
+  const { kubectl } = cluster;
+  const directory = join(cluster.directory, "csi-driver");
+  await mkdir(directory);
+  await cluster.loadImage(driverImage());
+  const field = (what: string, path: string) => kubectl(`get ${what} -o jsonpath={${path}}`).catch(() => "");
+  await kubectl("wait --for=create serviceaccount/default", WAIT);
+  await kubectl("create -f -", { input: aList(...driverObjects(directory)) });
+  const nodes = (await field("nodes", ".items[*].metadata.name")).split(" ");
+  const registered = () => becomes(() => field("csinodes", ".items[*].spec.drivers[*].name"), nodes.map(() => TEST_DRIVER).join(" "));
+  await registered();
+  return { cluster, directory, nodes, field, registered };
 }
-
-/** Of a program of the machine, in a directory of programs. */
-function pathOf(program: string): string {
-  const found = ["/usr/bin", "/usr/sbin", "/bin", "/sbin"].map((place) => join(place, program)).find((path) => existsSync(path));
-  if (found === undefined) throw new Error(`Cannot find the program ${program}`);
-  return found;
-}
-
-function claim(name: string, volumeMode: string): JsonObject {
-  return {
-    ...{ apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { name } },
-    spec: { storageClassName: "fast", volumeMode, accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "8Mi" } } },
-  };
-}
-
-const OBJECTS = aList(
-  {
-    ...{ apiVersion: "storage.k8s.io/v1", kind: "CSIDriver", metadata: { name: DRIVER } },
-    spec: { attachRequired: true, fsGroupPolicy: "File" },
-  },
-  {
-    apiVersion: "storage.k8s.io/v1",
-    kind: "StorageClass",
-    metadata: { name: "fast", annotations: { "k8ts.dev/builtin-sidecars": "true" } },
-    ...{ provisioner: DRIVER, volumeBindingMode: "WaitForFirstConsumer", allowVolumeExpansion: true },
-  },
-  claim("data", "Filesystem"),
-  claim("device", "Block"),
-  aRealPod("db", SLEEP, {
-    container: { volumeMounts: [{ name: "v", mountPath: "/data" }], volumeDevices: [{ name: "d", devicePath: "/dev/raw" }] },
-    volumes: [
-      { name: "v", persistentVolumeClaim: { claimName: "data" } },
-      { name: "d", persistentVolumeClaim: { claimName: "device" } },
-    ],
-  }),
-);
 
 test(
   "a CSI driver in a Pod, named below /var/lib/kubelet, serves volumes through its restart and a kill of k8ts",
   { ...needs(...REAL_CLUSTER_NEEDS, "loop") },
   async () => {
-    await using cluster = await startRealCluster();
+    const { cluster: started, directory, nodes, field, registered } = await startScene();
+    await using cluster = started;
     const { kubectl } = cluster;
-    const directory = join(cluster.directory, "csi-driver");
-    await mkdir(directory);
-    await cluster.loadImage(busyboxImage(IMAGE, { programs: [process.execPath, ...["sh", "mount", "umount", "losetup"].map(pathOf)] }));
-    const field = (what: string, path: string) => kubectl(`get ${what} -o jsonpath={${path}}`).catch(() => "");
-    await kubectl("wait --for=create serviceaccount/default", { timeoutMs: READY_WITHIN_MS });
-    await kubectl("create -f -", { input: JSON.stringify(driverPods(directory)) });
-    await becomes(() => field("csinodes", ".items[*].spec.drivers[*].name"), DRIVER);
-    await kubectl("create -f -", { input: OBJECTS });
-    await kubectl("wait --for=condition=Ready pod/db --timeout=180s", { timeoutMs: READY_WITHIN_MS });
+    const db = aRealPod("db", SLEEP, {
+      container: { volumeMounts: [{ name: "v", mountPath: "/data" }], volumeDevices: [{ name: "d", devicePath: "/dev/raw" }] },
+      volumes: [
+        { name: "v", persistentVolumeClaim: { claimName: "data" } },
+        { name: "d", persistentVolumeClaim: { claimName: "device" } },
+      ],
+    });
+    await kubectl("create -f -", { input: aList(driverClaim("data"), driverClaim("device", "Block"), db) });
+    await kubectl("wait --for=condition=Ready pod/db --timeout=180s", WAIT);
     await kubectl("exec db -- sh -c 'echo acknowledged > /data/row && echo block > /dev/raw && sync'");
     const content = () => kubectl("exec db -- sh -c 'cat /data/row; head -c 6 /dev/raw'").catch(() => "");
 
-    await kubectl("delete pod --selector=app=csi-driver --timeout=180s", { timeoutMs: READY_WITHIN_MS });
+    await kubectl("delete pod --selector=app=csi-driver --timeout=180s", WAIT);
     await cluster.kill();
     await cluster.up();
 
     await becomes(content, "acknowledged\nblock\n");
-    await becomes(() => field("csinodes", ".items[*].spec.drivers[*].name"), DRIVER);
+    await registered();
     await kubectl(`patch pvc data --patch '{"spec":{"resources":{"requests":{"storage":"16Mi"}}}}'`);
     await becomes(() => field("pvc data", ".status.capacity.storage"), "16Mi");
-    match(await readdir(join(directory, "volumes")).then(String), /pvc-/);
-    await kubectl("delete pod/db pvc/data pvc/device --timeout=180s", { timeoutMs: READY_WITHIN_MS });
+    equal((await volumesOn(directory, nodes[0] ?? "")).length, 2);
+    await kubectl("delete pod/db pvc/data pvc/device --timeout=180s", WAIT);
     await becomes(() => field("pv,volumeattachments", ".items[*].metadata.name"), "");
-    deepEqual(await readdir(join(directory, "volumes")), []);
+    deepEqual(await volumesOn(directory, nodes[0] ?? ""), []);
     equal(await cluster.interrupt(), 0);
     deepEqual(await cluster.onMachine(), []);
+  },
+);
+
+test(
+  "built-in sidecars create, attach, grow and delete volumes of a CSI driver on each of two nodes",
+  { ...needs(...REAL_CLUSTER_NEEDS) },
+  async () => {
+    const { cluster: started, directory, nodes, field } = await startScene(["--nodes", "2"]);
+    await using cluster = started;
+    const { kubectl } = cluster;
+    const pods = nodes.map((name, index) =>
+      aRealPod(`db-${index}`, SLEEP, {
+        container: { volumeMounts: [{ name: "v", mountPath: "/data" }] },
+        nodeSelector: { "kubernetes.io/hostname": name },
+        volumes: [{ name: "v", persistentVolumeClaim: { claimName: `data-${index}` } }],
+      }),
+    );
+    const claims = nodes.map((_, index) => driverClaim(`data-${index}`));
+    await kubectl("create -f -", { input: aList(...claims, ...pods) });
+    await kubectl("wait --for=condition=Ready pod/db-0 pod/db-1 --timeout=180s", WAIT);
+    for (const [index, name] of nodes.entries()) {
+      await kubectl(`exec db-${index} -- sh -c 'echo ${name} > /data/row'`);
+      deepEqual(await volumesOn(directory, name), [await field(`pvc data-${index}`, ".spec.volumeName")]);
+      await kubectl(`patch pvc data-${index} --patch '{"spec":{"resources":{"requests":{"storage":"16Mi"}}}}'`);
+      await becomes(() => field(`pvc data-${index}`, ".status.capacity.storage"), "16Mi");
+    }
+
+    await kubectl("delete pod/db-0 pod/db-1 pvc/data-0 pvc/data-1 --timeout=180s", WAIT);
+
+    await becomes(() => field("pv,volumeattachments", ".items[*].metadata.name"), "");
+    deepEqual(await Promise.all(nodes.map((name) => volumesOn(directory, name))), [[], []]);
   },
 );

@@ -17,13 +17,14 @@ export interface NodeConnector {
 
 /** A validated request for the connector. */
 export interface ConnectionCall {
-  /** "log", "exec", "attach", "portforward" or "proxy"; "metrics" for a page of a kubelet that the server itself reads. */
+  /** "log", "exec", "attach", "portforward" or "proxy"; "metrics" for a page of a kubelet that the server itself reads, "kubelet" for its other
+   * requests to a kubelet. */
   readonly subresource: string;
   readonly target: ConnectionTarget;
   /** Of the subresource's options type (PodExecOptions, …), without unset fields. */
   readonly options: JsonObject;
   readonly method: string;
-  /** For a proxy and for metrics: the path on the target, percent-encoded; "" otherwise. */
+  /** For a proxy, and for the server's own requests: the path on the target, percent-encoded; "" otherwise. */
   readonly path: string;
   /** As received, without the question mark. A proxy forwards it. */
   readonly query: string;

@@ -67,7 +67,7 @@ async function placeOf(call: ConnectionCall, kubeletTls: () => ClientTls): Promi
   }
   const { host, port } = target.node;
   const isProxy = call.subresource === "proxy";
-  const isForwarded = isProxy || call.subresource === "metrics";
+  const isForwarded = isProxy || call.subresource === "metrics" || call.subresource === "kubelet";
   const at = isProxy ? await callable(target, host) : host;
   return { scheme: "https", host: at, port, tls: kubeletTls(), path: isForwarded ? forwarded : kubeletPath(call) };
 }

@@ -139,9 +139,10 @@ interface NodeParts {
 
 function startNode(
   { home, nodeName, scope = "cluster", steps }: MachineOptions,
-  { transportFor, pki, apiServer: _apiServer, clusterDns, clusterDomain = CLUSTER_DOMAIN, ...context }: NodeContext,
+  { transportFor, callKubelet, pki, apiServer: _apiServer, clusterDns, clusterDomain = CLUSTER_DOMAIN, ...context }: NodeContext,
   { runtime, machine, network, metrics, components }: NodeParts,
 ): Promise<ContainerNode> {
+  const kubelets = callKubelet === undefined ? {} : { callKubelet };
   const { nodeIps, podCidrs, endpoint: runtimeEndpoint } = machine;
   return startContainerNode({
     ...context,
@@ -162,7 +163,7 @@ function startNode(
       authorizationMode: "Webhook",
     },
     transport: transportFor(nodeIdentity(nodeName), "kubelet"),
-    ...(scope === "cluster" ? { csiSidecarsTransport: transportFor(CSI_SIDECARS, CSI_SIDECARS_AGENT) } : {}),
+    ...(scope === "cluster" ? { csiSidecars: { transport: transportFor(CSI_SIDECARS, CSI_SIDECARS_AGENT), ...kubelets } } : {}),
     admitPod: (pod, addresses) => components.admitPod(pod, addresses),
     onPull: (image, done) => steps.note(pullLine(image, done)),
   });

@@ -11,6 +11,7 @@ import type { NodeFacts } from "../../kubelet/node/node-facts.ts";
 import type { PullProgress } from "../../kubelet/contracts/runtime.ts";
 import type { CriRuntime } from "../../kubelet/runtime/cri/cri-runtime.ts";
 import type { KubeletServerTls } from "../../kubelet/server/kubelet-server.ts";
+import type { SidecarAccess } from "./csi.ts";
 import type { ServerAccess } from "./server-access.ts";
 
 export interface ContainerNodeOptions {
@@ -39,8 +40,8 @@ export interface ContainerNodeOptions {
   readonly metrics: KubeletMetrics;
   /** Of the node's identity. */
   readonly transport: Transport;
-  /** Of the identity of the built-in sidecars of CSI drivers, on the one node that runs them. Absent: this node does not. */
-  readonly csiSidecarsTransport?: Transport;
+  /** For the built-in sidecars of CSI drivers, on the one node that runs them. Absent: this node does not. */
+  readonly csiSidecars?: SidecarAccess;
   /** Of the API server, in metrics. Absent: it is in this process. */
   readonly apiServerHost?: string;
   readonly clock: Clock;

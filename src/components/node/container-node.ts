@@ -29,6 +29,7 @@ import { volumeImages } from "../../kubelet/machine/volumes/volume-images.ts";
 import { claimStatusWriter } from "../../kubelet/machine/volumes/volume-expansion.ts";
 import { hostIpsOf, type NodeFacts } from "../../kubelet/node/node-facts.ts";
 import { allocatableOf } from "../../kubelet/node/node-object.ts";
+import type { DriverCalls } from "../../kubelet/contracts/driver-calls.ts";
 import type { PodStorageSource } from "../../kubelet/contracts/pod-storage.ts";
 import { startReferences } from "../../kubelet/references/object-references.ts";
 import { parseResolvConf } from "../../kubelet/container-config/dns.ts";
@@ -65,7 +66,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const informers = starting.use(createInformers({ transport, clock, random, log }));
   const references = starting.use(startReferences({ client, informers, clock, random, log }));
   const tokens = starting.use(startServiceAccountTokens({ client, clock, random, log }));
-  const late: { kubelet?: Kubelet; storage?: PodStorageOnDisk } = {};
+  const late: { kubelet?: Kubelet; storage?: PodStorageOnDisk; calls?: DriverCalls } = {};
   const directories = await makeDirectories(options);
   starting.use(await sharedVolumes(options));
   const cgroups = cgroupsOf(options);
@@ -74,7 +75,11 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
     await startServer(
       options,
       lateKubelet(options, () => late.kubelet),
-      { client, requests, cgroups, podStorage: async (pod) => (await late.storage?.of(pod)) ?? { volumes: [], logs: new Map() } },
+      {
+        ...{ client, requests, cgroups },
+        podStorage: async (pod) => (await late.storage?.of(pod)) ?? { volumes: [], logs: new Map() },
+        driverCalls: { call: async (...call) => (await late.calls?.call(...call)) ?? { is: "missing" } },
+      },
     ),
   );
   const facts = await factsOf(options, server.port);
@@ -82,8 +87,9 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const plugins = { nodeName, rootDirectory, client, clock, log, kubelet: () => late.kubelet };
   const dra = starting.use(await startNodeDra({ ...plugins, runtimeVersion: runtime.version }));
   const csi = starting.use(
-    await startNodeCsi({ ...plugins, random, metrics, informers, handlers: [dra.handler], sidecarsTransport: options.csiSidecarsTransport }),
+    await startNodeCsi({ ...plugins, random, metrics, informers, handlers: [dra.handler], sidecars: options.csiSidecars }),
   );
+  late.calls = csi.calls;
   const images = volumeImages({ runtime, credentials: (pod, image) => podCredentials(pod, image, references) });
   const volumes = starting.use(
     await startPodVolumes({
@@ -150,11 +156,12 @@ interface ServerParts {
   readonly requests: RequestMetrics;
   readonly cgroups: OwnCgroups;
   readonly podStorage: PodStorageSource;
+  readonly driverCalls: DriverCalls;
 }
 
 async function startServer(options: ContainerNodeOptions, kubelet: ServedKubelet, parts: ServerParts): Promise<KubeletServer> {
   const { host, port, mayMove, tls } = options.server;
-  const { client, requests, cgroups, podStorage } = parts;
+  const { client, requests, cgroups, podStorage, driverCalls } = parts;
   const { clock, metrics } = options;
   const started: { server?: KubeletServer } = {};
   const start = (at: number): Promise<KubeletServer> =>
@@ -167,6 +174,7 @@ async function startServer(options: ContainerNodeOptions, kubelet: ServedKubelet
       machine: machineFacts(),
       cgroupOf: (pod, containerId) => cgroupOf(pod, containerId, cgroups),
       podStorage,
+      driverCalls,
       nodeLogs: fileTree(NODE_LOG_DIRECTORY),
       metrics,
       requests,

@@ -31,11 +31,14 @@ export interface CsiConnectionOptions {
   readonly observer?: CsiCallObserver | undefined;
 }
 
-export class CsiConnection implements Disposable {
-  readonly #channel: GrpcChannel;
-  readonly #options: CsiConnectionOptions;
+/** How calls reach a driver. Calls reject with a GrpcError. */
+export type CsiChannel = Pick<GrpcChannel, "call" | "close">;
 
-  constructor(channel: GrpcChannel, options: CsiConnectionOptions) {
+export class CsiConnection implements Disposable {
+  readonly #channel: CsiChannel;
+  readonly #options: Omit<CsiConnectionOptions, "socket">;
+
+  constructor(channel: CsiChannel, options: Omit<CsiConnectionOptions, "socket">) {
     this.#channel = channel;
     this.#options = options;
   }
@@ -45,13 +48,21 @@ export class CsiConnection implements Disposable {
     request: Encodable<M["request"]>,
     options: CsiCallOptions = {},
   ): Promise<Decoded<M["response"]>> {
+    const bytes = await this.send(method.path, encode(method.request, request), options);
+    try {
+      return decode<M["response"]>(method.response, bytes);
+    } catch (error) {
+      throw csiError(error);
+    }
+  }
+
+  /** A call with encoded messages. */
+  async send(path: string, request: Uint8Array, options: CsiCallOptions = {}): Promise<Uint8Array> {
     const { clock, observer, timeoutMs = CSI_TIMEOUT_MS } = this.#options;
     const startedMs = clock.monotonic();
-    const ended = (code: CsiError["code"]): void =>
-      observer?.called({ method: method.path, code, durationMs: clock.monotonic() - startedMs });
+    const ended = (code: CsiError["code"]): void => observer?.called({ method: path, code, durationMs: clock.monotonic() - startedMs });
     try {
-      const bytes = await this.#channel.call(method.path, encode(method.request, request), { timeoutMs, signal: options.signal });
-      const answer = decode<M["response"]>(method.response, bytes);
+      const answer = await this.#channel.call(path, request, { timeoutMs, signal: options.signal });
       ended("OK");
       return answer;
     } catch (error) {

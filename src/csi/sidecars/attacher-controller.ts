@@ -4,6 +4,7 @@
  * are only marked. A finalizer holds the VolumeAttachment, and one the PersistentVolume, until the volume is detached.
  */
 import { CSI_SIDECAR_RULES } from "../../api/csi-sidecars.ts";
+import { nodes } from "../../api/core/v1/node.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import type { PersistentVolume } from "../../api/generated/core/v1.ts";
 import type { CSINode, VolumeAttachment } from "../../api/generated/storage.k8s.io/v1.ts";
@@ -14,7 +15,7 @@ import { volumeAttachments } from "../../api/storage.k8s.io/v1/volume-attachment
 import { defineController, onChange, watch, type Controller, type Outcome, type Pass } from "../../controllers/runtime/controller.ts";
 import type { CsiControllerDriver } from "../contract.ts";
 import { hasCsiCode } from "../csi-error.ts";
-import { capabilityOfVolume, credentials, isBuiltIn, messageOf, type ControllerDrivers } from "./sidecar.ts";
+import { capabilityOfVolume, credentials, driverFor, isBuiltIn, isOutcome, messageOf, type ControllerDrivers } from "./sidecar.ts";
 
 /** On a VolumeAttachment: the driver's name for the node, which may be gone when the volume is detached. */
 const NODE_ID = "csi.alpha.kubernetes.io/node-id";
@@ -33,12 +34,9 @@ export function attacherController(drivers: ControllerDrivers): Controller {
     watches: [
       watch(volumeAttachments, ({ object }) => [{ name: object.metadata.name }]),
       watch(persistentVolumes, () => []),
-      watch(csiNodes, ({ object }, read) =>
-        read
-          .list(volumeAttachments)
-          .filter(({ spec }) => spec.nodeName === object.metadata.name)
-          .map(({ metadata }) => ({ name: metadata.name })),
-      ),
+      // A driver that appears on any node may detach a volume from another.
+      watch(csiNodes, (_, read) => read.list(volumeAttachments).map(({ metadata }) => ({ name: metadata.name }))),
+      watch(nodes, () => []),
     ],
     start({ read, wake }) {
       drivers.listen(() => {
@@ -57,9 +55,11 @@ export function attacherFinalizer(driver: string): string {
 async function reconcile(name: string, pass: Pass, drivers: ControllerDrivers): Promise<Outcome> {
   const attachment = pass.read.get(volumeAttachments, { name });
   if (attachment === undefined) return onChange;
-  const driver = drivers.controller(attachment.spec.attacher);
+  const { attacher, nodeName } = attachment.spec;
   const volume = pass.read.get(persistentVolumes, { name: attachment.spec.source.persistentVolumeName ?? "" });
-  if (driver === undefined || volume === undefined || !isBuiltIn(volume)) return onChange;
+  if (volume === undefined || !isBuiltIn(volume)) return onChange;
+  const driver = driverFor({ driver: attacher, volume, preferred: nodeName }, pass, drivers);
+  if (isOutcome(driver)) return driver;
   const capabilities = await pass.clock.external(driver.controllerGetCapabilities({ signal: pass.signal }));
   const one = { attachment, volume, driver };
   if (attachment.metadata.deletionTimestamp !== undefined) return detach(one, pass);

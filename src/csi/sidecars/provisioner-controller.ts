@@ -20,6 +20,7 @@ import { isReason } from "../../api/machinery/status-error.ts";
 import { csiNodes } from "../../api/storage.k8s.io/v1/csi-node.ts";
 import { storageClasses } from "../../api/storage.k8s.io/v1/storage-class.ts";
 import { volumeAttachments } from "../../api/storage.k8s.io/v1/volume-attachment.ts";
+import type { Reader } from "../../client/informer/informer.ts";
 import { defineIndex } from "../../client/informer/index.ts";
 import {
   defineController,
@@ -32,7 +33,7 @@ import {
 } from "../../controllers/runtime/controller.ts";
 import { objectText } from "../../controllers/runtime/keys.ts";
 import { hasCsiCode } from "../csi-error.ts";
-import { credentials, isBuiltIn, messageOf, usesBuiltInSidecars, type ControllerDrivers } from "./sidecar.ts";
+import { credentials, driverFor, isBuiltIn, isOutcome, messageOf, usesBuiltInSidecars, type ControllerDrivers } from "./sidecar.ts";
 import {
   accessibilityOf,
   createRequest,
@@ -59,16 +60,20 @@ export function provisionerController(drivers: ControllerDrivers): Controller {
         spec.source.persistentVolumeName === undefined ? [] : [{ name: spec.source.persistentVolumeName }],
       ),
       watch(nodes, () => []),
-      watch(csiNodes, () => []),
+      watch(csiNodes, (_, read) => waiting(read)),
     ],
     start({ read, wake }) {
-      drivers.listen(() => {
-        for (const claim of read.list(persistentVolumeClaims)) wake(keyOfClaim(claim));
-        for (const { metadata } of read.list(persistentVolumes)) wake({ name: metadata.name });
-      });
+      drivers.listen(() => waiting(read).forEach(wake));
       return ({ name }, pass) => reconcile(name, pass, drivers);
     },
   });
+}
+
+/** What a driver that appears may have to do. */
+function waiting(read: Reader): readonly WorkKey[] {
+  const claims = read.list(persistentVolumeClaims).filter(awaitsVolume).map(keyOfClaim);
+  const volumes = read.list(persistentVolumes).filter((volume) => isBuiltIn(volume) && volume.status?.phase !== "Bound");
+  return [...claims, ...volumes.map(({ metadata: { name } }) => ({ name }))];
 }
 
 function keyOfClaim({ metadata }: PersistentVolumeClaim): WorkKey {
@@ -94,9 +99,10 @@ function awaitsVolume({ metadata, spec }: PersistentVolumeClaim): boolean {
 
 async function provision(wanted: Wanted, pass: Pass, drivers: ControllerDrivers): Promise<Outcome> {
   const { name, claim, storageClass } = wanted;
-  const driver = drivers.controller(storageClass.provisioner);
+  const selected = claim.metadata.annotations?.[SELECTED_NODE];
+  const driver = driverFor({ driver: storageClass.provisioner, selected }, pass, drivers);
   // The driver's registration brings the claim back.
-  if (driver === undefined) return onChange;
+  if (isOutcome(driver)) return driver;
   const message = `External provisioner is provisioning volume for claim "${objectText(claim.metadata)}"`;
   pass.events.record(claim, { type: "Normal", reason: "Provisioning", message });
   try {
@@ -144,8 +150,7 @@ async function reschedule({ metadata }: PersistentVolumeClaim, { write }: Pass):
 async function reclaim(volume: PersistentVolume, pass: Pass, drivers: ControllerDrivers): Promise<Outcome> {
   const { metadata, spec = {}, status } = volume;
   const { annotations = {}, name } = metadata;
-  const driver = drivers.controller(annotations[PROVISIONED_BY] ?? "");
-  if (driver === undefined || !isBuiltIn(volume) || spec.csi?.driver !== annotations[PROVISIONED_BY]) return onChange;
+  if (!isBuiltIn(volume) || spec.csi === undefined || spec.csi.driver !== annotations[PROVISIONED_BY]) return onChange;
   const isTerminating = metadata.deletionTimestamp !== undefined;
   const isReleased = status?.phase === "Released" || (isTerminating && status?.phase !== "Bound");
   if (!isReleased) return onChange;
@@ -156,10 +161,12 @@ async function reclaim(volume: PersistentVolume, pass: Pass, drivers: Controller
     failed(`persistentvolume ${name} is still attached to node ${attached.spec.nodeName}`);
     return onChange; // The removal of the attachment brings it back.
   }
+  const driver = driverFor({ driver: spec.csi.driver, volume }, pass, drivers);
+  if (isOutcome(driver)) return driver;
   try {
     const ref = { name: annotations[DELETION_SECRET_NAME], namespace: annotations[DELETION_SECRET_NAMESPACE] };
     const secrets = ref.name === undefined ? {} : await credentials({ name: ref.name, namespace: ref.namespace ?? "" }, pass.write);
-    await pass.clock.external(driver.deleteVolume({ volumeId: spec.csi?.volumeHandle ?? "", secrets }, { signal: pass.signal }));
+    await pass.clock.external(driver.deleteVolume({ volumeId: spec.csi.volumeHandle, secrets }, { signal: pass.signal }));
   } catch (error) {
     failed(messageOf(error));
     throw error;

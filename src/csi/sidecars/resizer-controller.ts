@@ -4,12 +4,15 @@
  * grow the file system if the driver says so. A repeated call with the same size is answered the same, so an interrupted pass is repeated.
  */
 import { CSI_SIDECAR_RULES } from "../../api/csi-sidecars.ts";
+import { nodes } from "../../api/core/v1/node.ts";
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import { readQuantity } from "../../api/core/v1/pod/resource-list.ts";
 import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus } from "../../api/generated/core/v1.ts";
 import { compareQuantities, quantityToNumber } from "../../api/machinery/quantity.ts";
 import { formatTime } from "../../api/machinery/time.ts";
+import { csiNodes } from "../../api/storage.k8s.io/v1/csi-node.ts";
+import type { Reader } from "../../client/informer/informer.ts";
 import {
   defineController,
   onChange,
@@ -21,7 +24,7 @@ import {
 } from "../../controllers/runtime/controller.ts";
 import { keyOf } from "../../controllers/runtime/keys.ts";
 import type { CsiControllerDriver } from "../contract.ts";
-import { capabilityOfVolume, credentials, isBuiltIn, messageOf, type ControllerDrivers } from "./sidecar.ts";
+import { capabilityOfVolume, credentials, driverFor, isBuiltIn, isOutcome, messageOf, type ControllerDrivers } from "./sidecar.ts";
 
 const STORAGE = "storage";
 const PENDING = "FileSystemResizePending";
@@ -31,11 +34,14 @@ export function resizerController(drivers: ControllerDrivers): Controller {
     name: "csi-resizer",
     account: "k8ts-csi-sidecars",
     rules: CSI_SIDECAR_RULES,
-    watches: [watch(persistentVolumeClaims, ({ object }) => [keyOf(object)]), watch(persistentVolumes, () => [])],
+    watches: [
+      watch(persistentVolumeClaims, ({ object }) => [keyOf(object)]),
+      watch(persistentVolumes, () => []),
+      watch(nodes, () => []),
+      watch(csiNodes, (_, read) => waiting(read)),
+    ],
     start({ read, wake }) {
-      drivers.listen(() => {
-        for (const claim of read.list(persistentVolumeClaims)) wake(keyOf(claim));
-      });
+      drivers.listen(() => waiting(read).forEach(wake));
       return (key, pass) => reconcile(key, pass, drivers);
     },
   });
@@ -48,8 +54,15 @@ async function reconcile(key: WorkKey, pass: Pass, drivers: ControllerDrivers): 
   if (!isLess(claim.status.capacity?.[STORAGE], size) || isAskedFor(claim.status, size)) return onChange;
   const volume = pass.read.get(persistentVolumes, { name: claim.spec?.volumeName ?? "" });
   if (volume?.spec?.claimRef?.uid !== claim.metadata.uid || volume === undefined || !isBuiltIn(volume)) return onChange;
-  const driver = drivers.controller(volume.spec?.csi?.driver ?? "");
-  return driver === undefined ? onChange : grow({ claim, volume, driver, size }, pass);
+  const driver = driverFor({ driver: volume.spec?.csi?.driver ?? "", volume }, pass, drivers);
+  return isOutcome(driver) ? driver : grow({ claim, volume, driver, size }, pass);
+}
+
+/** Claims that a driver that appears may have to grow. */
+function waiting(read: Reader): readonly WorkKey[] {
+  const isSmaller = ({ spec, status }: PersistentVolumeClaim) =>
+    status?.phase === "Bound" && isLess(status.capacity?.[STORAGE], spec?.resources?.requests?.[STORAGE] ?? "0");
+  return read.list(persistentVolumeClaims).filter(isSmaller).map(keyOf);
 }
 
 interface Growth {

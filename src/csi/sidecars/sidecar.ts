@@ -1,17 +1,37 @@
 /** What the built-in sidecars have in common: which objects are theirs, and the driver behind a name. */
 import { BUILT_IN_SIDECARS } from "../../api/csi-sidecars.ts";
+import { nodes } from "../../api/core/v1/node.ts";
 import { secrets } from "../../api/core/v1/secret.ts";
 import { decodeText } from "../../api/core/v1/secret/contents.ts";
 import type { PersistentVolume, SecretReference } from "../../api/generated/core/v1.ts";
 import type { StorageClass } from "../../api/generated/storage.k8s.io/v1.ts";
+import { csiNodes } from "../../api/storage.k8s.io/v1/csi-node.ts";
 import type { Client } from "../../client/client.ts";
+import { after, onChange, type Outcome, type Pass } from "../../controllers/runtime/controller.ts";
+import { chooseNode, hasDriver, type NodeWish } from "./choose-node.ts";
 import type { CsiAccessMode, CsiControllerDriver, CsiMap, CsiVolumeCapability } from "../contract.ts";
 
-/** Drivers with a controller service that this process can call. */
+/** Controller services of drivers on the nodes of the cluster. */
 export interface ControllerDrivers {
-  controller(name: string): CsiControllerDriver | undefined;
-  /** Calls back when a driver appears or disappears. */
+  /** Of the instance on this node; undefined if this process cannot call it now. */
+  controller(name: string, nodeName: string): CsiControllerDriver | undefined;
+  /** Calls back when a driver appears or disappears on the node of this process; those of other nodes are announced by their CSINodes. */
   listen(listener: () => void): Disposable;
+}
+
+/** Delay of a volume whose driver is on no node that is ready. Nodes announce their return in many ways; one more look is enough. */
+const NO_NODE_RETRY_MS = 15_000;
+
+/** The instance to call for a volume, or the outcome of the pass if none can be called now. */
+export function driverFor(wish: NodeWish, { read }: Pick<Pass, "read">, drivers: ControllerDrivers): CsiControllerDriver | Outcome {
+  const csiNodeList = read.list(csiNodes);
+  const node = chooseNode(wish, { nodes: read.list(nodes), csiNodes: csiNodeList });
+  if (node === undefined) return csiNodeList.some((one) => hasDriver(one, wish.driver)) ? after(NO_NODE_RETRY_MS) : onChange;
+  return drivers.controller(wish.driver, node) ?? onChange;
+}
+
+export function isOutcome(found: CsiControllerDriver | Outcome): found is Outcome {
+  return "again" in found;
 }
 
 export function usesBuiltInSidecars({ metadata, parameters }: StorageClass): boolean {

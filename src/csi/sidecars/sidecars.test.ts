@@ -111,6 +111,22 @@ test("a claim of a class with built-in sidecars gets a volume of the driver, wit
   ]);
 });
 
+test("a claim is provisioned by the instance of the driver on the selected node, and deleted by the one that has access", async () => {
+  const second = { ...NODE, metadata: { name: "n2", labels: { "driver.example/zone": "z2" } } };
+  const driver = new MemoryControllerDriver(DRIVER);
+  driver.pluginCapabilities.add("VOLUME_ACCESSIBILITY_CONSTRAINTS");
+  driver.topology = [{ "driver.example/zone": "z2" }];
+  const objects = [NODE, CSI_NODE, second, { ...CSI_NODE, metadata: { name: "n2" } }];
+  await using cluster = await given(...objects, storageClass({ volumeBindingMode: "WaitForFirstConsumer" }), claim("n2"));
+  const name = await volumeName(cluster);
+  await cluster.reconcile(provisionerController(driver), name);
+  await release(cluster.client);
+
+  await cluster.reconcile(provisionerController(driver), name);
+
+  deepEqual([driver.calledOn, driver.state()], [["n2", "n2"], []]);
+});
+
 test("claims of other classes, without a selected node, or of a driver that is not here, are left alone", async () => {
   const rows = [
     [storageClass({ metadata: { name: "fast" } }), claim()],
@@ -119,7 +135,7 @@ test("claims of other classes, without a selected node, or of a driver that is n
   ];
   for (const objects of rows) {
     const driver = new MemoryControllerDriver(DRIVER);
-    await using cluster = await given(...objects);
+    await using cluster = await given(NODE, CSI_NODE, ...objects);
 
     await cluster.reconcile(provisionerController(driver), await volumeName(cluster));
 
@@ -129,7 +145,7 @@ test("claims of other classes, without a selected node, or of a driver that is n
 
 test("a node without room gives the claim back to the scheduler; other failures are reported and retried", async () => {
   const driver = new MemoryControllerDriver(DRIVER);
-  await using cluster = await given(NODE, storageClass(), claim("n1"));
+  await using cluster = await given(NODE, CSI_NODE, storageClass(), claim("n1"));
   const name = await volumeName(cluster);
   driver.failure = new CsiError("INTERNAL", "broken");
   await rejects(cluster.reconcile(provisionerController(driver), name), /broken/);
@@ -188,7 +204,7 @@ for (const nodeExpansionRequired of [true, false]) {
   test(`a claim that asks for more is expanded${nodeExpansionRequired ? ", and the kubelet is asked to grow the file system" : ""}`, async () => {
     const driver = new MemoryControllerDriver(DRIVER);
     driver.nodeExpansionRequired = nodeExpansionRequired;
-    await using cluster = await given(storageClass(), claim());
+    await using cluster = await given(NODE, CSI_NODE, storageClass(), claim());
     const name = await volumeName(cluster);
     await cluster.reconcile(provisionerController(driver), name);
     await bind(cluster.client);

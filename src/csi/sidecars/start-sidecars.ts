@@ -1,6 +1,6 @@
 /**
- * Runs the built-in sidecars over one connection to the API server, for the drivers whose sockets this process reaches. One process of a
- * cluster runs them. Calls are idempotent, so that a second one, or an official sidecar beside them, does no harm but repeated work.
+ * Runs the built-in sidecars over one connection to the API server, for the drivers of all nodes. One process of a cluster runs them. Calls
+ * are idempotent, so that a second one, or an official sidecar beside them, does no harm but repeated work.
  */
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -8,6 +8,9 @@ import { Disposables } from "../../base/disposables.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { createEventRecorder } from "../../client/events/create-event-recorder.ts";
+import type { CSINode } from "../../api/generated/storage.k8s.io/v1.ts";
+import { csiNodes } from "../../api/storage.k8s.io/v1/csi-node.ts";
+import type { Informers } from "../../client/informer/informer.ts";
 import { createInformers } from "../../client/informer/informers.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { runControllers } from "../../controllers/runtime/run-controllers.ts";
@@ -28,16 +31,19 @@ export interface SidecarOptions {
   readonly log: Logger;
 }
 
-/** Starts in the background with the first driver: a node without drivers watches nothing. Disposing stops them; volumes stay. */
+/** Starts in the background with the first driver of a node: a cluster without drivers watches CSINodes only. Disposing stops them; volumes stay. */
 export function startSidecars(options: SidecarOptions): AsyncDisposable {
   const stopping = new AbortController();
   const owned = new Disposables();
+  const { transport, clock, random, log } = options;
+  const informers = owned.use(createInformers({ transport, clock, random, log }));
   let started: Promise<void> | undefined;
-  owned.use(
-    options.drivers.listen(() => {
-      if (!stopping.signal.aborted) started ??= start(options, owned, stopping.signal);
-    }),
-  );
+  const found = ({ spec }: CSINode): void => {
+    const drivers: CSINode["spec"]["drivers"] | null | undefined = spec.drivers;
+    const hasDrivers = (drivers ?? []).length > 0;
+    if (hasDrivers && !stopping.signal.aborted) started ??= start(options, informers, owned, stopping.signal);
+  };
+  owned.use(informers.of(csiNodes).listen({ added: found, updated: found, deleted: () => undefined }));
   return {
     async [Symbol.asyncDispose]() {
       stopping.abort();
@@ -49,12 +55,12 @@ export function startSidecars(options: SidecarOptions): AsyncDisposable {
 
 async function start(
   { drivers, transport, clock, random, ...options }: SidecarOptions,
+  informers: Informers,
   owned: Disposables,
   signal: AbortSignal,
 ): Promise<void> {
   const log = options.log.with({ part: "csi-sidecars" });
   const client = createClient(transport);
-  const informers = owned.use(createInformers({ transport, clock, random, log }));
   try {
     const running = await runControllers({
       controllers: [provisionerController(drivers), attacherController(drivers), resizerController(drivers)],

@@ -23,7 +23,7 @@ test("the mount that a path is on is the last one with the longest path", () => 
   for (const [path, id] of Object.entries(rows)) equal(coveringMount(TABLE, path)?.id, id, path);
 });
 
-test("a bind mount of a directory to itself is told from a mount of another directory", () => {
+test("a bind mount of a directory to itself is distinguished from a mount of another directory", () => {
   const bound = TABLE.filter((entry) => isBoundToItself(TABLE, entry)).map(({ path }) => path);
   deepEqual(bound, ["/data/kubelet", "/opt/kubelet"]);
 });

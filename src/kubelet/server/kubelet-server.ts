@@ -8,9 +8,11 @@ import type { Logger } from "../../base/logger.ts";
 import type { FileTree } from "../../host/files/file-tree.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import { startHttpsServer, type HttpsServer } from "../../host/http/server.ts";
+import type { DriverCalls } from "../contracts/driver-calls.ts";
 import { authenticator, CLIENT_AUTHORITY, type Authenticate, type KubeletAuthentication } from "./authentication.ts";
 import { authorizer, type Authorize, type KubeletAuthorization } from "./authorization.ts";
 import { Refusal, sendText, type ChooseKubelet, type Handler, type ServedKubelet, type ServerContext } from "./call.ts";
+import { driverCallHandler } from "./driver-calls.ts";
 import { healthHandlers } from "./health.ts";
 import { containerLogs } from "./log-pages.ts";
 import { nodeLogsHandler } from "./node-logs.ts";
@@ -38,6 +40,8 @@ export interface KubeletServerOptions extends StatsSources {
   readonly log: Logger;
   /** Log directory of the machine: /var/log. Absent: none. */
   readonly nodeLogs?: FileTree;
+  /** To storage drivers of the node. Absent: none. */
+  readonly driverCalls?: DriverCalls;
   /** Problem of the loop that reconciles Pods; undefined: healthy. */
   readonly syncProblem?: () => string | undefined;
   /** Idle timeout of streams. Default: STREAM_IDLE_TIMEOUT_MS. */
@@ -62,8 +66,8 @@ export interface KubeletServer extends AsyncDisposable {
 /** Grace period for active requests when the server stops. Streams are closed at once. */
 const STOP_GRACE_MS = 1_000;
 
-/** Clients send nothing but an empty POST body. */
-const BODY_BYTES_MAX = 64 * 1024;
+/** Clients send nothing but an empty POST body, and calls of storage drivers, which may contain a Secret (1 MiB). */
+const BODY_BYTES_MAX = 2 * 1024 * 1024;
 
 /** Resolves when it listens. Rejects with a ListenError. */
 export async function startKubeletServer(options: KubeletServerOptions): Promise<KubeletServer> {
@@ -127,6 +131,7 @@ class Pages {
       cadvisorMetrics: stats.cadvisorMetricsPage,
       configz: stats.configzPage,
       nodeLogs: nodeLogsHandler(options.nodeLogs),
+      driverCall: driverCallHandler(options.driverCalls),
     };
   }
 

@@ -32,6 +32,12 @@ for (const { method = "GET", path, expected } of [
   { path: "/metrics/probes", expected: "probeMetrics" },
   { path: "/metrics/cadvisor", expected: "cadvisorMetrics" },
   { path: "/configz", expected: "configz" },
+  {
+    method: "POST",
+    path: "/csi/d.example/csi.v1.Controller/CreateVolume",
+    expected: 'driverCall {"driver":"d.example","service":"csi.v1.Controller","method":"CreateVolume"}',
+  },
+  { path: "/csi/d.example/csi.v1.Controller/CreateVolume", expected: "not-allowed" },
   { path: "/exec/a%2Fb/web/main", expected: 'exec {"namespace":"a/b","pod":"web","container":"main"}' },
   { path: "/exec%2Fdefault/web/main", expected: "not-found" },
   { path: "/exec/%ZZ/web/main", expected: "not-found" },

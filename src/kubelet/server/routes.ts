@@ -41,6 +41,7 @@ const RULES = {
   cadvisorMetrics: { paths: ["/metrics/cadvisor"] },
   healthIndicators: { paths: ["/metrics/slis"] },
   configz: { paths: ["/configz"] },
+  driverCall: { methods: ["POST"], paths: ["/csi/:driver/:service/:method"] },
   nodeLogs: { methods: READ, paths: ["/logs", "/logs/*"] },
 } as const satisfies Record<string, Rule>;
 

@@ -14,8 +14,7 @@ import { parseArgs } from "node:util";
 import { realClock } from "../../host/real-clock.ts";
 import { startRegistrationSocket } from "../../kubelet/plugin-registration/testing/registration-socket.ts";
 import { CsiTestDriver } from "./csi-test-driver.ts";
-
-export const TEST_DRIVER = "test.csi.k8ts.dev";
+import { TEST_DRIVER } from "./driver-pods.ts";
 
 const text = { type: "string" } as const;
 const { values } = parseArgs({ options: { directory: text, registry: text, node: text, socket: text, endpoint: text } });

@@ -13,6 +13,8 @@ export class MemoryControllerDriver implements CsiControllerDriver, ControllerDr
   readonly pluginCapabilities = new Set<CsiPluginCapability>(["CONTROLLER_SERVICE"]);
   readonly capabilities = new Set<CsiControllerCapability>(["CREATE_DELETE_VOLUME", "PUBLISH_UNPUBLISH_VOLUME", "EXPAND_VOLUME"]);
   readonly created: CsiCreateVolumeRequest[] = [];
+  /** Nodes that it was looked up for. */
+  readonly calledOn: string[] = [];
   readonly #volumes = new Map<string, { bytes: number; nodes: Set<string> }>();
   readonly #name: string;
   topology: readonly CsiMap[] = [];
@@ -24,8 +26,10 @@ export class MemoryControllerDriver implements CsiControllerDriver, ControllerDr
     this.#name = name;
   }
 
-  controller(name: string): CsiControllerDriver | undefined {
-    return name === this.#name ? this : undefined;
+  controller(name: string, nodeName: string): CsiControllerDriver | undefined {
+    if (name !== this.#name) return undefined;
+    this.calledOn.push(nodeName);
+    return this;
   }
 
   listen(): Disposable {

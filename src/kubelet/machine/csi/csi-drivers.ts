@@ -5,10 +5,12 @@
  */
 import type { Clock } from "../../../base/clock.ts";
 import type { Logger } from "../../../base/logger.ts";
-import { CSI_TIMEOUT_MS, openCsiConnection, type CsiCallObserver } from "../../../csi/client/csi-client.ts";
+import { CSI_TIMEOUT_MS, openCsiConnection, type CsiCallObserver, type CsiConnection } from "../../../csi/client/csi-client.ts";
 import { CsiControllerClient } from "../../../csi/client/controller-client.ts";
 import { CsiNodeClient } from "../../../csi/client/node-client.ts";
 import type { CsiControllerDriver, CsiNodeDriver } from "../../../csi/contract.ts";
+import { CsiError } from "../../../csi/csi-error.ts";
+import type { DriverAnswer, DriverCalls } from "../../contracts/driver-calls.ts";
 import type { PluginHandler, RegisteredPlugin } from "../../contracts/plugin-handler.ts";
 import { toDefaultRoot } from "../../shared/default-root.ts";
 import type { CsiNodeManager } from "../../node/csi-node-manager.ts";
@@ -27,6 +29,7 @@ export interface CsiDriversOptions {
 }
 
 interface Driver {
+  readonly connection: CsiConnection;
   readonly client: CsiNodeClient;
   readonly controller: CsiControllerClient;
   readonly endpoint: string;
@@ -35,7 +38,7 @@ interface Driver {
 
 type Version = readonly [major: number, minor: number, patch: number];
 
-export class CsiDrivers implements PluginHandler, Disposable {
+export class CsiDrivers implements PluginHandler, DriverCalls, Disposable {
   readonly type = "CSIPlugin";
   readonly #options: CsiDriversOptions;
   readonly #drivers = new Map<string, Driver>();
@@ -53,6 +56,17 @@ export class CsiDrivers implements PluginHandler, Disposable {
   /** The controller service behind the same socket; calls reject with UNIMPLEMENTED if the driver has none there. */
   controller(name: string): CsiControllerDriver | undefined {
     return this.#drivers.get(name)?.controller;
+  }
+
+  async call(driver: string, method: string, request: Uint8Array, signal: AbortSignal): Promise<DriverAnswer> {
+    const connection = this.#drivers.get(driver)?.connection;
+    if (connection === undefined) return { is: "missing" };
+    try {
+      return { is: "answer", message: await connection.send(method, request, { signal }) };
+    } catch (error) {
+      const { code, details } = error instanceof CsiError ? error : { code: "INTERNAL", details: String(error) };
+      return { is: "failed", code, message: details };
+    }
   }
 
   /** Registered drivers with their sockets. */
@@ -81,7 +95,7 @@ export class CsiDrivers implements PluginHandler, Disposable {
     const version = this.#checkVersions("RegisterPlugin", plugin);
     const connection = await openCsiConnection({ socket: endpoint, clock, timeoutMs, observer: observerOf?.(name) });
     const client = new CsiNodeClient(name, connection, this.#pathsFor(plugin));
-    this.#replace(name, { client, controller: new CsiControllerClient(connection), endpoint, version });
+    this.#replace(name, { connection, client, controller: new CsiControllerClient(connection), endpoint, version });
     try {
       await this.#options.csiNode.install(await installedAs(client, signal));
     } catch (error) {

@@ -68,6 +68,7 @@ export interface Served extends KubeletServer {
 
 export interface AskOptions {
   readonly method?: string;
+  readonly body?: string;
   readonly headers?: Readonly<Record<string, string>>;
   /** PEM. */
   readonly cert?: string;
@@ -89,9 +90,9 @@ export async function serve(kubelet: ServedKubelet, options: Partial<KubeletServ
     ...options,
   });
   const { authority } = serving;
-  const open = async (path: string, asked: AskOptions = {}) => {
+  const open = async (path: string, { body, ...asked }: AskOptions = {}) => {
     const sent = request({ host: "127.0.0.1", port: server.port, path, ca: authority, agent: false, ...asked });
-    sent.end();
+    sent.end(body);
     const [answer] = (await once(sent, "response")) as [IncomingMessage];
     return answer;
   };
