@@ -5,7 +5,7 @@ import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
-import { ContainerConfigError, MountError, PodNetworkError } from "./contracts/pod-machine.ts";
+import { ContainerConfigError, MountError, PodNetworkError, PodRejectedError } from "./contracts/pod-machine.ts";
 import { RuntimeError } from "./contracts/runtime.ts";
 import { fakeMachine, realRuntime, type FakeMachine, type RealRuntime } from "./testing/fake-machine.ts";
 import { startWorld, type World } from "./testing/world.ts";
@@ -51,6 +51,23 @@ test("volumes are mounted before the sandbox runs, and containers are created wi
   assert.deepEqual(
     runtime.pulls.map((options) => [options?.credentials, options?.runtimeHandler]),
     [[[{ username: "u", password: "p" }], "kata"]],
+  );
+});
+
+test("a Pod that the machine rejects becomes Failed with the reason and is released", async () => {
+  await using world = await startWorld();
+  const { machine } = await startNode(world);
+  machine.onPrepare = () => Promise.reject(new PodRejectedError("VolumeAttachmentLimitExceeded", "Node has reached its limit"));
+  await world.pod("p");
+
+  await world.clock.advance(5_000);
+
+  const { phase, reason, message } = (await world.get("p"))?.status ?? {};
+  assert.deepEqual([phase, reason, message], ["Failed", "VolumeAttachmentLimitExceeded", "Pod was rejected: Node has reached its limit"]);
+  assert.deepEqual(await world.eventsOf("p"), ["Warning VolumeAttachmentLimitExceeded Node has reached its limit"]);
+  assert.deepEqual(
+    machine.calls.filter((call) => call.startsWith("release")),
+    ["release p"],
   );
 });
 

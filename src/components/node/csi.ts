@@ -88,7 +88,14 @@ export async function startNodeCsi(options: NodeCsiOptions): Promise<NodeCsi> {
   const owned = starting.move();
   return {
     calls: drivers,
-    volumes: { driver: (name) => drivers.driver(name), listenToRepublish: (listener) => republishing.listen(listener) },
+    volumes: {
+      driver: (name) => drivers.driver(name),
+      listenToRepublish: (listener) => republishing.listen(listener),
+      limitReached(name) {
+        const failed = (error: unknown): void => log.warn("Updating the volume limit of a CSI driver failed", { driver: name, error });
+        drivers.publishInfo(name, stop.signal).catch(failed);
+      },
+    },
     nodeRegistered() {
       initialized = csiNode.initialize(stop.signal).catch(() => undefined); // It retries until it is stopped.
     },

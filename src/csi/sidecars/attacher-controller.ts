@@ -14,7 +14,7 @@ import { csiNodes } from "../../api/storage.k8s.io/v1/csi-node.ts";
 import { volumeAttachments } from "../../api/storage.k8s.io/v1/volume-attachment.ts";
 import { defineController, onChange, watch, type Controller, type Outcome, type Pass } from "../../controllers/runtime/controller.ts";
 import type { CsiControllerDriver } from "../contract.ts";
-import { hasCsiCode } from "../csi-error.ts";
+import { CsiError, hasCsiCode, numberOfCode } from "../csi-error.ts";
 import { capabilityOfVolume, credentials, driverFor, isBuiltIn, isOutcome, messageOf, type ControllerDrivers } from "./sidecar.ts";
 
 /** On a VolumeAttachment: the driver's name for the node, which may be gone when the volume is detached. */
@@ -165,8 +165,13 @@ async function report(attachment: VolumeAttachment, field: "attachError" | "deta
   if (isReason(error, "Conflict")) return;
   const current = await pass.write.get(volumeAttachments, { name: attachment.metadata.name }).catch(() => undefined);
   if (current === undefined || current.status?.[field]?.message === message) return;
-  const status = { attached: false, ...current.status, [field]: { message, time: formatTime(pass.clock.now()) } };
+  const status = { attached: false, ...current.status, [field]: { message, ...codeOf(error), time: formatTime(pass.clock.now()) } };
   await pass.write.updateStatus(volumeAttachments, { ...current, status }).catch(() => undefined);
+}
+
+/** By it the kubelet knows that the node has reached its limit of volumes. */
+function codeOf(error: unknown): { readonly errorCode?: number } {
+  return error instanceof CsiError ? { errorCode: numberOfCode(error.code) } : {};
 }
 
 function nodeIdOf(csiNode: CSINode | undefined, driver: string): string | undefined {

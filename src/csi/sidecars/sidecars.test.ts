@@ -171,7 +171,8 @@ test("a VolumeAttachment is attached by the driver, reports its failures, and is
   driver.failure = new CsiError("RESOURCE_EXHAUSTED", "no slot");
   await rejects(cluster.reconcile(attacherController(driver), "va"), /no slot/);
   const attachment = () => cluster.client.get(volumeAttachments, { name: "va" });
-  equal((await attachment()).status?.attachError?.message, "rpc error: code = ResourceExhausted desc = no slot");
+  const { message, errorCode } = (await attachment()).status?.attachError ?? {};
+  deepEqual([message, errorCode], ["rpc error: code = ResourceExhausted desc = no slot", 8]);
 
   await cluster.settled();
   await cluster.reconcile(attacherController(driver), "va");

@@ -59,6 +59,23 @@ export class MountError extends Error {
   override readonly name = "MountError";
 }
 
+/** Reason and message of the status of a Pod that its node terminates. */
+export interface PodEviction {
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The Pod cannot run on this node: it becomes Failed with this reason, so that its controller replaces it. Reported as an Event, too. */
+export class PodRejectedError extends Error {
+  override readonly name = "PodRejectedError";
+  readonly reason: string;
+
+  constructor(reason: string, message: string, options: { readonly cause?: unknown } = {}) {
+    super(message, options);
+    this.reason = reason;
+  }
+}
+
 /** Reported as the waiting reason CreateContainerConfigError. */
 export class ContainerConfigError extends Error {
   override readonly name = "ContainerConfigError";

@@ -9,7 +9,7 @@ import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { ContainerStarts, type ContainerStartsOptions } from "./containers/start-containers.ts";
 import { ContainerStops } from "./containers/stop-containers.ts";
 import { DevicesError } from "../contracts/pod-devices.ts";
-import { MountError } from "../contracts/pod-machine.ts";
+import { MountError, PodRejectedError } from "../contracts/pod-machine.ts";
 import type { PodAction } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
 import { messageOf } from "./pod-events.ts";
@@ -154,6 +154,12 @@ export class PodActions {
       if (!signal.aborted) memory.prepared(pod);
     } catch (error) {
       if (signal.aborted) return;
+      if (error instanceof PodRejectedError) {
+        const { reason, message } = error;
+        memory.eviction ??= { reason, message: `Pod was rejected: ${message}` };
+        recorder.record(pod, { type: "Warning", reason, message });
+        return;
+      }
       memory.couldNotPrepare(clock.now());
       if (error instanceof DevicesError) {
         const note = `Failed to prepare dynamic resources: ${error.message}`;

@@ -6,7 +6,7 @@ import type { Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { PullFailure } from "../images/pull-back-off.ts";
 import { BACK_OFF_MIN_MS, grownBackOff, type BackOff } from "./containers/back-off.ts";
-import { PodNetworkError } from "../contracts/pod-machine.ts";
+import { PodNetworkError, type PodEviction } from "../contracts/pod-machine.ts";
 import { RuntimeError } from "../contracts/runtime.ts";
 import { usedVolumes } from "./used-volumes.ts";
 
@@ -24,8 +24,8 @@ export interface StartFailure {
 }
 
 export interface PodMemory {
-  /** Why the node evicts the Pod; undefined: it does not. */
-  readonly eviction?: string | undefined;
+  /** Why the node evicts or rejects the Pod; undefined: it does not. */
+  readonly eviction?: PodEviction | undefined;
   /** Restart back-off by container name. */
   readonly crashes: ReadonlyMap<string, BackOff>;
   /**
@@ -56,7 +56,7 @@ export interface PodMemory {
 
 /** Mutable state of one Pod worker. */
 export class PodWorkerMemory implements PodMemory {
-  eviction: string | undefined;
+  eviction: PodEviction | undefined;
   readonly crashes = new Map<string, BackOff>();
   readonly endedBefore = new Set<string>();
   readonly failures = new Map<string, StartFailure>();

@@ -203,7 +203,7 @@ export class PodWorker {
   /** Terminates the Pod at once; it stays in the API as Failed. */
   evict(message: string): void {
     if (this.#memory.eviction !== undefined || !this.isActive || !isDesired(this.#state)) return;
-    this.#memory.eviction = message;
+    this.#memory.eviction = { reason: EVICTED, message };
     this.#options.recorder.record(this.#pod, { type: "Warning", reason: EVICTED, message });
     this.wake();
   }

@@ -91,7 +91,7 @@ async function startScene({ isBlock = false, isEnlarged = false } = {}): Promise
     await drivers.register({ name: NAME, endpoint: socket, usesDefaultRoot: false, supportedVersions: ["1.0.0"] }, ANY);
     const volumes = await startPodVolumes({
       ...{ rootDirectory: root, nodeName: "n1", clock: realClock, log },
-      csi: { driver: (name) => drivers.driver(name), listenToRepublish: silent.listen },
+      csi: { driver: (name) => drivers.driver(name), listenToRepublish: silent.listen, limitReached: () => {} },
       references: {
         ...silent,
         configMap: async () => undefined,

@@ -1,8 +1,8 @@
 /** Messages of volumes that cannot be mounted, as upstream words them in the Event FailedMount. */
 import type { Volume } from "../../../api/generated/core/v1.ts";
-import { MountError } from "../../contracts/pod-machine.ts";
+import { MountError, PodRejectedError } from "../../contracts/pod-machine.ts";
 import { ClaimError, isClaimed, NodeAffinityError } from "../../volumes/framework/claimed-volume.ts";
-import { StagingError } from "../../volumes/framework/volume-error.ts";
+import { NotAttachedError, StagingError } from "../../volumes/framework/volume-error.ts";
 
 export function failedSetUp(name: string, error: unknown): MountError {
   const step = stepOf(error);
@@ -13,6 +13,22 @@ export function failedSetUp(name: string, error: unknown): MountError {
 function stepOf(error: unknown): string {
   if (error instanceof NodeAffinityError) return "NodeAffinity check";
   return error instanceof StagingError ? "MountDevice" : "SetUp";
+}
+
+/** The driver whose limit of volumes kept one from being attached; undefined if that is not the reason. */
+export function reachedLimit(errors: readonly unknown[]): string | undefined {
+  return errors
+    .map((error) => (error instanceof Error ? error.cause : undefined))
+    .filter((cause) => cause instanceof NotAttachedError)
+    .find(({ limitOf }) => limitOf !== undefined)?.limitOf;
+}
+
+/** Upstream's reason and message of a Pod whose volumes exceed the limit of its node. */
+export function limitError(errors: readonly unknown[], unmounted: readonly Volume[]): PodRejectedError {
+  const names = unmounted.map(({ name }) => name).toSorted();
+  const lists = `unmounted volumes=[${names.join(" ")}], unattached volumes=[${names.join(" ")}], failed to process volumes=[]`;
+  const message = `Node has reached its volume attachment limit, rejecting pod. ${lists}: context deadline exceeded`;
+  return new PodRejectedError("VolumeAttachmentLimitExceeded", message, { cause: errors[0] });
 }
 
 /** As upstream, volumes whose claims cannot be used are reported together; of other errors the first one is. */

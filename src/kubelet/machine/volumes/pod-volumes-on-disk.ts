@@ -31,7 +31,7 @@ import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { ClaimChecks } from "./claim-checks.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 import { linuxMounter } from "./linux-mounter.ts";
-import { failedSetUp, mountError } from "./mount-errors.ts";
+import { failedSetUp, limitError, mountError, reachedLimit } from "./mount-errors.ts";
 import { PodDirectories } from "./pod-directories.ts";
 import { StagedVolumes } from "./staged-volumes.ts";
 import { checkSubPath, mountSubPath } from "./sub-paths.ts";
@@ -50,6 +50,8 @@ export interface PodVolumesOptions {
   readonly csi?: VolumeNode["csi"] & {
     /** Notifies the listener that a driver wants to renew the volumes of this Pod. */
     listenToRepublish(listener: (podUid: string) => void): Disposable;
+    /** The node has reached the driver's limit of volumes: what the CSINode says may be out of date. */
+    limitReached(driver: string): void;
   };
   /** The node's current allocatable resources. */
   nodeAllocatable(): ResourceList;
@@ -161,6 +163,11 @@ class PodVolumesOnDisk implements PodVolumes {
       const results = await Promise.allSettled(missing().map((volume) => this.#mountOne(mounted, volume, either)));
       signal.throwIfAborted();
       const errors = results.flatMap((result) => (result.status === "rejected" ? [result.reason as unknown] : []));
+      const limitOf = reachedLimit(errors);
+      if (limitOf !== undefined) {
+        this.#options.csi?.limitReached(limitOf);
+        throw limitError(errors, missing());
+      }
       if (errors.length > 0) throw mountError(errors, missing());
       return mounted.volumes;
     });

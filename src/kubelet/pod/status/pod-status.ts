@@ -16,6 +16,7 @@ import { hasBegun } from "../plan/plan-init.ts";
 import { othersConditions, podConditions, RESIZE_IN_PROGRESS, RESIZE_PENDING } from "./pod-conditions.ts";
 import { phaseOf, type Phase } from "./pod-phase.ts";
 import { hasRunning } from "../containers/runtime-containers.ts";
+import type { PodEviction } from "../../contracts/pod-machine.ts";
 
 export interface PodStatusView extends ContainersView {
   /** IPs of the node, the primary first. */
@@ -23,8 +24,8 @@ export interface PodStatusView extends ContainersView {
   /** Nothing of the Pod runs or will run. */
   readonly isTerminated: boolean;
   readonly isPastDeadline: boolean;
-  /** Why the node evicts the Pod. */
-  readonly eviction?: string | undefined;
+  /** Why the node evicts or rejects the Pod. */
+  readonly eviction?: PodEviction | undefined;
   /** Conditions of a resize. */
   readonly resizes?: readonly PodCondition[];
   readonly nowMs: number;
@@ -153,7 +154,7 @@ function phaseIn(
 /** Reason and message of the phase, kept until the phase changes. */
 function reasonFor({ pod, isPastDeadline, eviction }: PodStatusView, phase: Phase): Pick<PodStatus, "reason" | "message"> {
   const { status: { phase: before, reason, message } = {} } = pod;
-  if (eviction !== undefined && phase === "Failed" && before !== "Failed") return { reason: EVICTED, message: eviction };
+  if (eviction !== undefined && phase === "Failed" && before !== "Failed") return eviction;
   if (isPastDeadline && phase === "Failed" && before !== "Failed") return DEADLINE;
   if (before !== phase) return {};
   return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };

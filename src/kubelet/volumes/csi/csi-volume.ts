@@ -4,6 +4,7 @@ import type { CSIPersistentVolumeSource, CSIVolumeSource } from "../../../api/ge
 import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { attachmentName, uniqueVolumeName, type CsiVolumeId } from "../../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
 import type { CsiMap, CsiNodeCapability, CsiNodeDriver, CsiVolumeCapability } from "../../../csi/contract.ts";
+import { numberOfCode } from "../../../csi/csi-error.ts";
 import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
 import { NotAttachedError, VolumeError } from "../framework/volume-error.ts";
 import type { PodVolume, VolumeNode } from "../framework/volume-plugin.ts";
@@ -30,6 +31,9 @@ export interface CsiPodVolume {
   readonly requiresRepublish: boolean;
 }
 
+/** gRPC's number of the code with which a driver says that the node has reached its limit of volumes. */
+const RESOURCE_EXHAUSTED = numberOfCode("RESOURCE_EXHAUSTED");
+
 interface SecretRef {
   readonly name?: string;
   readonly namespace?: string;
@@ -52,7 +56,7 @@ export async function resolveCsiVolume(volume: PodVolume, node: VolumeNode, sign
   const source = sourceOf(volume);
   const { driverName, mode, handle } = source;
   const object = await node.references.csiDriver(driverName, signal);
-  const publishContext = mode === "Persistent" && requiresAttachment(object) ? await attachmentOf(source, node, signal) : {};
+  const publishContext = mode === "Persistent" && requiresAttachment(object) ? await attachmentOf(source, { node, object, signal }) : {};
   const driver = registeredDriver(node, driverName, "mounter.SetUpAt");
   checkLifecycleMode(object, driverName, mode);
   const capabilities = await driver.nodeGetCapabilities({ signal });
@@ -131,7 +135,13 @@ function kubeletSetsGroup(driver: CSIDriver | undefined, { isReadOnly, fsType, a
 }
 
 /** What the driver's controller part returned for this node. Rejects until the volume is attached, with upstream's messages: with a NotAttachedError if nothing failed. */
-async function attachmentOf({ handle, driverName }: Source, node: VolumeNode, signal: AbortSignal): Promise<CsiMap> {
+interface AttachmentContext {
+  readonly node: VolumeNode;
+  readonly object: CSIDriver | undefined;
+  readonly signal: AbortSignal;
+}
+
+async function attachmentOf({ handle, driverName }: Source, { node, object, signal }: AttachmentContext): Promise<CsiMap> {
   const name = attachmentName({ handle, driver: driverName }, node.nodeName);
   const attachment = await node.references.volumeAttachment(name, signal);
   if (attachment === undefined) {
@@ -141,6 +151,8 @@ async function attachmentOf({ handle, driverName }: Source, node: VolumeNode, si
   }
   if (attachment.metadata.deletionTimestamp !== undefined) throw new VolumeError("volume attachment is being deleted");
   const { attached = false, attachError, attachmentMetadata = {} } = attachment.status ?? {};
+  const hasReachedLimit = attachError?.errorCode === RESOURCE_EXHAUSTED && object?.spec.nodeAllocatableUpdatePeriodSeconds !== undefined;
+  if (!attached && hasReachedLimit) throw new NotAttachedError(attachError.message ?? "", { limitOf: driverName });
   if (!attached && attachError?.message !== undefined) throw new VolumeError(attachError.message);
   if (!attached) throw new NotAttachedError(`volume ${handle} is not attached for volume attachment ${name}`);
   await mustBeReported({ driver: driverName, handle }, node, signal);

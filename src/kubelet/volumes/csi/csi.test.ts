@@ -199,6 +199,17 @@ describe("csi: attachment", () => {
     deepEqual([driver.staged[0]?.publishContext, driver.published[0]?.publishContext], [{ device: "sdb" }, { device: "sdb" }]);
   });
 
+  test("a volume that exceeds the limit of the node waits, if the driver keeps its limit current", async () => {
+    const world = new VolumeWorld();
+    driverOf(world, { nodeAllocatableUpdatePeriodSeconds: 60 });
+    const attachment = { apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata: { name: ATTACHMENT } } as const;
+    const spec = { attacher: "driver.example", nodeName: "n1", source: { persistentVolumeName: "pv" } };
+    const status = { attached: false, attachError: { message: "no slot", errorCode: 8 } };
+    world.volumeAttachments.set(ATTACHMENT, { ...attachment, spec, status });
+
+    await rejects(world.mount(csi, persistent()), { name: "NotAttachedError", message: "no slot", limitOf: "driver.example" });
+  });
+
   test("a driver that needs no attachment, and an inline volume, are not attachable", async () => {
     const world = new VolumeWorld();
     driverOf(world);

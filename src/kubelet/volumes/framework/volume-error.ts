@@ -29,6 +29,13 @@ export class StagingError extends VolumeError {
 /** A controller has not attached the volume to this node yet: not a failure, the caller waits and resolves again. */
 export class NotAttachedError extends VolumeError {
   override readonly name = "NotAttachedError";
+  /** The driver whose limit of volumes the node has reached, if that is the reason. */
+  readonly limitOf: string | undefined;
+
+  constructor(message: string, { limitOf }: { readonly limitOf?: string } = {}) {
+    super(message);
+    this.limitOf = limitOf;
+  }
 }
 
 /** True if an object that the volume depends on does not exist: a source, or the ServiceAccount of a token. */
