@@ -43,6 +43,23 @@ export function candidateOf(pool: Pool, slice: ResourceSlice, device: Device): C
   return { key: deviceKeyOf(pool.driver, pool.name, device.name), device, slice, pool };
 }
 
+const ofOneNode = new WeakMap<Pool, Map<ResourceSlice, readonly Candidate[]>>();
+const NO_DEVICES: readonly Device[] = [];
+
+/**
+ * All devices of a node's own slice, in order, kept as long as its pool: a search looks at them for every Pod. Undefined for other slices, whose
+ * devices would be kept once per node.
+ */
+export function ownCandidates(pool: Pool, slice: ResourceSlice): readonly Candidate[] | undefined {
+  const { devices = NO_DEVICES, nodeName } = slice.spec;
+  if (nodeName === undefined) return undefined;
+  let bySlice = ofOneNode.get(pool);
+  if (bySlice === undefined) ofOneNode.set(pool, (bySlice = new Map()));
+  let known = bySlice.get(slice);
+  if (known === undefined) bySlice.set(slice, (known = devices.map((device) => candidateOf(pool, slice, device))));
+  return known;
+}
+
 /** Allocation is impossible, whatever the node: the claim, a class or a slice is at fault. Messages are upstream's. */
 export class AllocationError extends Error {
   override readonly name = "AllocationError";

@@ -10,7 +10,7 @@ import { tolerates } from "./taints.ts";
 import type { AllocatedDevices } from "./allocated-devices.ts";
 import { addAmounts, consumedCapacity, type Amounts } from "./capacity.ts";
 import { CounterLedger, type AvailableCounters } from "./counters.ts";
-import { AllocationError, AllocationTimeout, candidateOf, type Candidate, type DeviceKey, type Pool } from "./model.ts";
+import { AllocationError, AllocationTimeout, candidateOf, ownCandidates, type Candidate, type DeviceKey, type Pool } from "./model.ts";
 import { RESULTS_MAX, type PreparedClaim, type PreparedRequest } from "./requests.ts";
 
 /** A device that was chosen for a request. */
@@ -125,8 +125,9 @@ class Search {
     const pool = this.#options.pools[from.pool] as Pool;
     const slice = pool.slices[from.slice] as Candidate["slice"];
     const devices = slice.spec.devices ?? [];
+    const own = ownCandidates(pool, slice);
     for (let device = from.device; device < devices.length; device++) {
-      const candidate = candidateOf(pool, slice, devices[device] as Device);
+      const candidate = own?.[device] ?? candidateOf(pool, slice, devices[device] as Device);
       // Cheaper than selectors, and therefore first.
       if (this.#isInUse(request, candidate)) continue;
       if (!this.#options.isSelectable(request, slice, device)) continue;
@@ -138,9 +139,9 @@ class Search {
   }
 
   #isInUse({ hasAdminAccess, claimIndex }: PreparedRequest, { key }: Candidate): boolean {
-    const users = this.#allocating.get(key) ?? [];
-    if (hasAdminAccess) return users.includes(claimIndex);
-    return users.length > 0 || this.#options.allocated.isExclusive(key);
+    const users = this.#allocating.get(key);
+    if (hasAdminAccess) return users?.includes(claimIndex) === true;
+    return (users !== undefined && users.length > 0) || this.#options.allocated.isExclusive(key);
   }
 
   /** Continues with the device allocated; takes it back if that leads nowhere. */
