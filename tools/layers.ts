@@ -160,8 +160,14 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   "csi/sidecars": { knows: [...API, "client", "controllers/runtime", "csi"] },
   localpath: { knows: [...API, "client", "controllers/runtime"] },
   "localpath/disk": { knows: [...API, "host/**", "localpath"] },
-  "dashboard/web": { knows: [...API, "explain", "client"] },
-  dashboard: { knows: [...API, "explain", "host/**", "client"] },
+  // What pages show, from any driver of their connection. Pure, so that it runs in a browser and on a cluster in the same tab.
+  "dashboard/data": { knows: ["base", "api/machinery", "explain", "apiserver/framework"] },
+  // The pages. The folder of the browser's globals is their only access to it.
+  "dashboard/web/page": { knows: ["base", "api/machinery", "dashboard/data"] },
+  "dashboard/web": { knows: ["base", "api/machinery", "explain", "dashboard/data", "dashboard/web/page"], packages: ["preact"] },
+  // Tests of all of it, on the real API server.
+  dashboard: { knows: [...API, "host/**", "store/**", "apiserver/**"] },
+  "dashboard/server": { knows: [...API, "host/**", "apiserver/framework", "dashboard/data"] },
   "cli/framework": { knows: [...API, "host/**"] },
   pki: { knows: [...API, "host/**"], node: true },
   processes: { knows: ["base", "host/**"] },
@@ -178,7 +184,7 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   },
   cli: { knows: [...COMPONENTS, "cli/framework", "config", "cluster/home", "components", "cluster", "explain/live"], node: true },
   main: { knows: "all", node: true },
-  testing: { knows: "all", node: true, packages: ["fast-check", "@kubernetes/client-node"] },
+  testing: { knows: "all", node: true, packages: ["fast-check", "@kubernetes/client-node", "playwright-core", "axe-core"] },
 };
 
 /** Rooms whose children must not import each other: they interact only through API objects or a contract. `all.ts` imports each. */

@@ -8,6 +8,7 @@ import type { Io } from "../cli/framework/command.ts";
 import { version } from "../base/generated/version.ts";
 import type { ListenPlace } from "../cli/framework/listen-errors.ts";
 import { shellQuote } from "../cli/framework/shell-quote.ts";
+import { DASHBOARD_PATH } from "../dashboard/data/paths.ts";
 import { fileExists } from "../host/files/files.ts";
 import { listenOrExplain } from "./listen-or-explain.ts";
 import type { HeldHome } from "./home/cluster-home.ts";
@@ -17,9 +18,6 @@ import { nextSteps } from "./next-steps.ts";
 import { runInHome, type RunningHome } from "./run-home.ts";
 import type { UpOptions } from "./up-options.ts";
 import { addContext, type AddedContext } from "./kubeconfig/user-contexts.ts";
-
-/** Components that this version does not implement yet. */
-const NOT_YET = ["dashboard"];
 
 /** Runs until cancelled; with --detach, until the background process is ready. */
 export async function runCluster(options: UpOptions, io: Io): Promise<void> {
@@ -124,7 +122,9 @@ function summary(
     `k8ts ${version} is up (Kubernetes ${record.kubernetesVersion}):`,
     ...parts.map(({ name, description }) => `  ${name}: ${description}`),
     ...(cluster.simulatedBecause === undefined ? [] : [`Pods are simulated, no containers run: ${cluster.simulatedBecause}`]),
-    `Not implemented yet: ${NOT_YET.join(", ")}`,
+    ...(record.server === undefined || options.testControl !== undefined
+      ? []
+      : [`Dashboard: ${record.server}${DASHBOARD_PATH} ("k8ts dashboard${held.home.commandArguments}" prints a link that logs in)`]),
     ...(put?.isFoundByKubectl === true
       ? [`kubectl's current context is "${record.context}" (in ${kubeconfig})`]
       : [`export KUBECONFIG=${shellQuote(kubeconfig ?? adminKubeconfig)}`]),

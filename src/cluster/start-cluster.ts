@@ -17,6 +17,7 @@ import { DEFAULT_API_SERVER_CONFIG } from "../apiserver/framework/api-server-con
 import { advertisedAddress, type ApiServerPart } from "../components/api-server/secure-serving.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { startClusterParts, type NodeContext, type NodePart } from "../components/control-plane.ts";
+import { dashboardAround } from "../components/dashboard.ts";
 import type { Environment } from "../cli/framework/command.ts";
 import { ownAddressTypes } from "../config/kubelet-access.ts";
 import type { FoundRuntime, PodNetworkPart } from "./machine/prepare-machine.ts";
@@ -87,6 +88,7 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
         ? {}
         : { startNode: (node) => startPermittedNode(network, { node, options, context }, startNode) }),
       random: realRandom(),
+      aroundExchange: dashboardAround({ clock, log }),
     }),
   );
   // From now on owned by the node.

@@ -10,7 +10,7 @@ import { packageDirectory } from "./package-directory.ts";
 /**
  * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, other majors of Node.js, permission to mount a
  * small tmpfs, loop devices with e2fsprogs, dig, a C compiler and musl's C library; and for real containers: containerd 1.6 or newer with runc and permission to run
- * containers, the CNI plugins, a static busybox, iptables, nftables, conntrack, xfsprogs, SQLite, and an image registry. Go, Python and a JDK are for the examples in these languages.
+ * containers, the CNI plugins, a static busybox, iptables, nftables, conntrack, xfsprogs, SQLite, and an image registry. Chromium is for the dashboard. Go, Python and a JDK are for the examples in these languages.
  */
 export type ToolName =
   | "etcd"
@@ -37,6 +37,7 @@ export type ToolName =
   | "xfs"
   | "sqlite"
   | "registry"
+  | "chromium"
   | "go"
   | "python3"
   | "java";

@@ -26,6 +26,7 @@ const PACKAGES: Readonly<Record<string, string>> = {
   gcc: "gcc",
   xfsprogs: "mkfs.xfs",
   sqlite3: "sqlite3",
+  chromium: "chromium",
   "docker-registry": "docker-registry",
 };
 const ALL_PROGRAMS = Object.values(PACKAGES);
@@ -88,6 +89,7 @@ const ALL_FOUND = {
   gcc: at("/usr/bin/gcc"),
   xfs: at("/usr/bin/mkfs.xfs"),
   sqlite: at("/usr/bin/sqlite3"),
+  chromium: at("/usr/bin/chromium"),
   registry: at("/usr/bin/docker-registry"),
 };
 

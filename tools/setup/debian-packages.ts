@@ -34,6 +34,8 @@ const PROGRAMS = {
   // A file system and a database, for the tests of volumes.
   xfs: { command: "mkfs.xfs", package: "xfsprogs" },
   sqlite: { command: "sqlite3", package: "sqlite3" },
+  // For the tests of the dashboard.
+  chromium: { command: "chromium", package: "chromium" },
   registry: { command: "docker-registry", package: "docker-registry", service: "docker-registry.service" },
 } as const satisfies Record<string, DebianProgram>;
 

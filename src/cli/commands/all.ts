@@ -44,6 +44,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./kubectl.ts")).kubectl,
   },
   {
+    name: "dashboard",
+    summary: "Print a link that opens the dashboard of a cluster, logged in",
+    load: async () => (await import("./dashboard.ts")).dashboard,
+  },
+  {
     name: "image load",
     summary: "Load container images from a tar archive into a cluster's node",
     load: async () => (await import("./image-load.ts")).imageLoad,

@@ -3,6 +3,7 @@ import { startStoreAndApiServer } from "../../components/api-server/start-api-se
 import { clusterFlagOptions, clusterFlags } from "../../config/cluster-flags.ts";
 import { defineCommand } from "../framework/command.ts";
 import { DECISIONS_ELSEWHERE, decisionsDocument } from "../../components/api-server/decisions-document.ts";
+import { dashboardAround } from "../../components/dashboard.ts";
 import { listenOrExplain } from "../../cluster/listen-or-explain.ts";
 import { problemsOfFiles } from "../framework/check-files.ts";
 import { clusterFileChecks } from "../../components/api-server/check-files.ts";
@@ -12,17 +13,21 @@ import { waitForStop } from "../framework/wait-for-stop.ts";
 export const apiServer = defineCommand({
   description:
     "Run a standalone API server until Ctrl-C (SIGINT) or SIGTERM, and write a kubeconfig with an administrator's client certificate.",
-  flags: clusterFlags,
+  flags: { ...clusterFlags, dashboard: { type: "boolean", doc: "Serve the dashboard at /dashboard/." } },
   arguments: {},
   examples: ["k8ts apiserver", "k8ts apiserver --store memory --secure-port 0", "k8ts apiserver --etcd-servers http://127.0.0.1:2379"],
-  options: clusterFlagOptions,
+  options(values, environment) {
+    const parsed = clusterFlagOptions(values, environment);
+    return parsed.ok ? { ok: true, options: { ...parsed.options, hasDashboard: values.dashboard } } : parsed;
+  },
   fileProblems: (values) => problemsOfFiles(clusterFileChecks(values)),
 
   async run(options, io) {
     const moreDocuments = [decisionsDocument({ acting: () => undefined, elsewhere: DECISIONS_ELSEWHERE })];
+    const around = options.hasDashboard ? { aroundExchange: dashboardAround(io) } : {};
     const { bindAddress: address, securePort: port } = options.apiServer.serving;
     const place = { address, port, addressFlag: "--bind-address", portFlag: "--secure-port" };
-    await using server = await listenOrExplain(place, io, () => startStoreAndApiServer(options, { ...io, moreDocuments }));
+    await using server = await listenOrExplain(place, io, () => startStoreAndApiServer(options, { ...io, moreDocuments, ...around }));
     io.out(`export KUBECONFIG=${shellQuote(server.part.kubeconfig)}`);
     io.out(`listening on ${server.part.url}`);
     await waitForStop(io);

@@ -35,7 +35,7 @@ test("`k8ts up` prints each step with its duration, the components and next step
   const shown = withoutWaiting(lines).map((line) =>
     line
       .replaceAll(machine.root, "ROOT")
-      .replace(/:\d+$/, ":PORT")
+      .replace(/(127\.0\.0\.1):\d+/, "$1:PORT")
       .replace(/ +[\d.]+ m?s$/, " TIME"),
   );
   deepEqual(shown, [
@@ -47,7 +47,7 @@ test("`k8ts up` prints each step with its duration, the components and next step
     "  controllers: 1 running",
     "  scheduler: default-scheduler",
     "  nodes: 2 simulated",
-    "Not implemented yet: dashboard",
+    'Dashboard: https://127.0.0.1:PORT/dashboard/ ("k8ts dashboard" prints a link that logs in)',
     'kubectl\'s current context is "k8ts" (in ROOT/kube/config)',
     "Try:",
     "  kubectl get nodes",

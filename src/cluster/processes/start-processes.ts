@@ -204,6 +204,7 @@ async function apiServerPart(
     // An automatically chosen port is kept, because it is in kubeconfigs.
     words: (line) => [
       "apiserver",
+      "--dashboard",
       ...given.filter((word) => !/^--(additional-bind|advertise)-address=/.test(word)),
       ...forPods,
       ...advertised,

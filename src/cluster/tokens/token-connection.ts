@@ -1,4 +1,4 @@
-/** Connection of the commands `k8ts token`, `k8ts why` and `k8ts trace`: as administrator of a local cluster, or with a kubeconfig. */
+/** Connection of the commands `k8ts token`, `k8ts why`, `k8ts trace` and `k8ts dashboard`: as administrator of a local cluster, or with a kubeconfig. */
 import { Disposables } from "../../base/disposables.ts";
 import type { Client } from "../../client/client.ts";
 import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
@@ -55,13 +55,15 @@ export async function openAdminClient(
   { operation, userAgent }: AdminClientOptions,
 ): Promise<TokenClient> {
   const { clock, log, signal } = io;
-  const config =
-    connection.kubeconfig === undefined
-      ? await localConnection(connection.home, io, operation)
-      : await loadConnection({ kubeconfig: connection.kubeconfig, context: undefined }, io);
+  const config = await chosenConnection(connection, io, operation);
   const owned = new Disposables();
   const transport = owned.use(httpsTransport(config, { clock, log, userAgent }));
   return { client: createClient(transport).with({ signal }), [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+}
+
+/** `operation` completes "Cannot …" in the error message. */
+export async function chosenConnection({ home, kubeconfig }: TokenConnection, io: Io, operation: string): Promise<ConnectionConfig> {
+  return kubeconfig === undefined ? localConnection(home, io, operation) : loadConnection({ kubeconfig, context: undefined }, io);
 }
 
 async function localConnection(choice: HomeChoice, { environment }: Io, operation: string): Promise<ConnectionConfig> {

@@ -1,7 +1,7 @@
 /** Decompresses gzip in a stream. */
 import { createHash } from "node:crypto";
 import { Readable } from "node:stream";
-import { createGunzip } from "node:zlib";
+import { createGunzip, gunzipSync } from "node:zlib";
 
 /** Rejects if the input is not gzip, or is truncated. */
 export async function* gunzip(pieces: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
@@ -48,4 +48,9 @@ export function unpackedSha256(): UnpackedHash {
       return isDamaged ? undefined : hash.digest();
     },
   };
+}
+
+/** Decompresses a small input of our own at once. Throws if it is not gzip. */
+export function gunzipWhole(bytes: Uint8Array): Uint8Array {
+  return gunzipSync(bytes);
 }

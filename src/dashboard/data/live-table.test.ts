@@ -1,0 +1,115 @@
+import { deepEqual, equal } from "node:assert/strict";
+import { test } from "node:test";
+import { startServer, type StartedServer } from "../../apiserver/testing/server.ts";
+import { ClusterApi } from "./cluster-api.ts";
+import { exchangeConnection } from "./exchange-connection.ts";
+import { fetchKinds, findKind, kindOfId, kindOfReference, pathOf } from "./kinds.ts";
+import { runLiveObjects } from "./live-objects.ts";
+import { runLiveTable, type TableState } from "./live-table.ts";
+import { searchAll, type SearchProgress } from "./search.ts";
+
+function apiOf({ server }: StartedServer): ClusterApi {
+  return new ClusterApi(exchangeConnection({ exchange: server.exchange }));
+}
+
+async function createConfigMaps(started: StartedServer, ...names: readonly string[]): Promise<void> {
+  for (const name of names) equal((await started.call("POST", "/api/v1/namespaces/default/configmaps", { metadata: { name } })).code, 201);
+}
+
+test("a live table shows the list, follows the watch and forgets deleted objects", async () => {
+  await using started = await startServer();
+  const { clock, call } = started;
+  await createConfigMaps(started, "b", "a");
+  const states: TableState[] = [];
+  const life = new AbortController();
+  const path = "/api/v1/namespaces/default/configmaps";
+  const running = runLiveTable({ api: apiOf(started), clock, path, signal: life.signal, changed: (state) => void states.push(state) });
+  const names = () => [...(states.at(-1)?.items.values() ?? [])].map(({ name }) => name).filter((name) => name.length === 1);
+
+  await clock.settle();
+  deepEqual(names(), ["a", "b"]);
+  deepEqual(
+    states.at(-1)?.columns.map(({ name }) => name),
+    ["Name", "Data", "Age"],
+  );
+  equal(states.at(-1)?.isComplete, true);
+
+  const before = states.length;
+  await createConfigMaps(started, "c", "d");
+  await call("DELETE", `${path}/a`);
+  await clock.advance(1_000);
+  deepEqual(names().sort(), ["b", "c", "d"]);
+  equal(states.length - before, 1, "changes are applied in one batch");
+
+  life.abort();
+  await clock.settle();
+  await running;
+});
+
+test("a list of several pages is shown from the first page on", async () => {
+  await using started = await startServer();
+  const { clock } = started;
+  await createConfigMaps(started, ...Array.from({ length: 250 }, (_, index) => `config-${index}`));
+  const sizes: string[] = [];
+  const life = new AbortController();
+  const options = { api: apiOf(started), clock, path: "/api/v1/namespaces/default/configmaps", signal: life.signal };
+  void runLiveTable({ ...options, changed: ({ items, isComplete }) => void sizes.push(`${items.size} ${isComplete}`) });
+  const limited: string[] = [];
+  void runLiveObjects({
+    ...options,
+    itemsMax: 100,
+    changed: ({ items, isTruncated }) => void limited.push(`${items.size} ${isTruncated}`),
+  });
+
+  await clock.settle();
+
+  deepEqual(sizes, ["200 false", "250 true"]);
+  deepEqual(limited, ["200 true"]);
+  life.abort();
+});
+
+test("a table that the user must not list reports the server's message, and retries", async () => {
+  await using started = await startServer();
+  const { clock } = started;
+  const messages: (string | undefined)[] = [];
+  const life = new AbortController();
+  const options = { api: apiOf(started), clock, path: "/api/v1/namespaces/default/nonesuch", signal: life.signal };
+  void runLiveTable({ ...options, changed: ({ error }) => void messages.push(error?.message) });
+
+  await clock.advance(3_000);
+
+  deepEqual(messages, ["the server could not find the requested resource", "the server could not find the requested resource"]);
+  life.abort();
+});
+
+test("kinds come from discovery: scope, path and references", async () => {
+  await using started = await startServer();
+  const kinds = await fetchKinds(apiOf(started));
+
+  const pods = findKind(kinds, "pods");
+  equal(pods?.kind, "Pod");
+  equal(pods.isNamespaced, true);
+  equal(pods.subresources.includes("log"), true);
+  equal(pathOf(pods, { namespace: "default", name: "web" }), "/api/v1/namespaces/default/pods/web");
+  equal(kindOfId(kinds, "deployments.apps")?.kind, "Deployment");
+  equal(kindOfReference(kinds, "apps/v1", "ReplicaSet")?.plural, "replicasets");
+  equal(kindOfId(kinds, "nonesuch.example.com"), undefined);
+});
+
+test("search finds names of all kinds, whatever their case", async () => {
+  await using started = await startServer();
+  await createConfigMaps(started, "shop-settings", "other");
+  const metadata = { name: "shop-token" };
+  equal((await started.call("POST", "/api/v1/namespaces/default/secrets", { metadata })).code, 201);
+  const api = apiOf(started);
+  const progress: SearchProgress[] = [];
+
+  await searchAll(
+    { api, kinds: await fetchKinds(api), text: "SHOP", signal: new AbortController().signal },
+    (state) => void progress.push(state),
+  );
+
+  const { found = [], isDone } = progress.at(-1) ?? {};
+  equal(isDone, true);
+  deepEqual(found.map(({ kind, name }) => `${kind.kind} ${name}`).sort(), ["ConfigMap shop-settings", "Secret shop-token"]);
+});

@@ -1,0 +1,90 @@
+/**
+ * What pages may use of the browser besides the elements that they render. The only folder of the page that uses its globals, so that
+ * everything else runs on a cluster in the same tab, too.
+ */
+import { encodeBase64Url } from "../../../api/machinery/codec/base64-url.ts";
+import type { Clock } from "../../../base/clock.ts";
+import { browserClock } from "./browser-clock.ts";
+
+export type Theme = "light" | "dark";
+
+export interface Browser {
+  readonly clock: Clock;
+  /** The fragment of the address, without "#". */
+  readonly address: { read(): string; go(address: string): void; onChange(listener: () => void): () => void };
+  /** The session token: kept for this tab and this origin only, so that a reload does not log out. */
+  readonly session: { read(): string | undefined; write(token: string | undefined): void };
+  /** 256 unguessable bits, base64url. */
+  secret(): string;
+  /** Returns the code of a login link and removes it from the address and the history. */
+  takeLoginCode(): string | undefined;
+  /** `write` keeps a choice; without one, the theme is that of the system. */
+  readonly theme: { read(): Theme; write(theme: Theme): void; show(): void };
+  setTitle(title: string): void;
+  /** Size of an element's content now and after each change. */
+  observeHeight(element: Element, listener: (height: number) => void): () => void;
+  onKey(listener: (event: KeyboardEvent) => void): () => void;
+  save(name: string, text: string): void;
+}
+
+const SESSION_KEY = "k8ts-session";
+const THEME_KEY = "k8ts-theme";
+
+export function thisBrowser(): Browser {
+  return {
+    clock: browserClock,
+    address: {
+      read: () => decodeURI(location.hash.slice(1)),
+      go: (address) => void (location.hash = address),
+      onChange: (listener) => listen("hashchange", listener),
+    },
+    session: {
+      read: () => sessionStorage.getItem(SESSION_KEY) ?? undefined,
+      write: (token) => (token === undefined ? sessionStorage.removeItem(SESSION_KEY) : sessionStorage.setItem(SESSION_KEY, token)),
+    },
+    secret: () => encodeBase64Url(crypto.getRandomValues(new Uint8Array(32))),
+    takeLoginCode() {
+      const code = /^#code=([\w-]+)$/.exec(location.hash)?.[1];
+      if (code !== undefined) history.replaceState(undefined, "", location.pathname);
+      return code;
+    },
+    theme: {
+      read: readTheme,
+      write(theme) {
+        localStorage.setItem(THEME_KEY, theme);
+        showTheme();
+      },
+      show: showTheme,
+    },
+    setTitle: (title) => void (document.title = title),
+    observeHeight(element, listener) {
+      const observer = new ResizeObserver(() => listener(element.clientHeight));
+      observer.observe(element);
+      return () => observer.disconnect();
+    },
+    onKey: (listener) => listen("keydown", listener),
+    save(name, text) {
+      const url = URL.createObjectURL(new Blob([text], { type: "application/octet-stream" }));
+      const link = document.createElement("a");
+      link.href = url;
+      link.download = name;
+      link.click();
+      URL.revokeObjectURL(url);
+    },
+  };
+}
+
+function readTheme(): Theme {
+  const kept = localStorage.getItem(THEME_KEY);
+  if (kept === "light" || kept === "dark") return kept;
+  return matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
+}
+
+function showTheme(): void {
+  document.documentElement.dataset["theme"] = readTheme();
+}
+
+function listen<Name extends keyof WindowEventMap>(name: Name, listener: (event: WindowEventMap[Name]) => void): () => void {
+  addEventListener(name, listener);
+  return () => removeEventListener(name, listener);
+}

@@ -1,0 +1,66 @@
+/** Hooks that keep the data of a component current while it is on the page. */
+import { useEffect, useState } from "preact/hooks";
+import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { LiveState } from "../../data/live-list.ts";
+import { runLiveObjects } from "../../data/live-objects.ts";
+import { runLiveTable, type TableState } from "../../data/live-table.ts";
+import type { Context } from "../views/view.ts";
+
+/** Empty: nothing is read. */
+export function useTable(
+  { api, browser: { clock } }: Context,
+  path: string,
+  query?: Readonly<Record<string, string>>,
+): TableState | undefined {
+  return useLive<TableState>([path, JSON.stringify(query)], (signal, changed) =>
+    path === "" ? undefined : runLiveTable({ api, clock, path, signal, changed, ...(query === undefined ? {} : { query }) }),
+  );
+}
+
+export function useObjects(
+  { api, browser: { clock } }: Context,
+  path: string,
+  query?: Readonly<Record<string, string>>,
+  itemsMax?: number,
+): LiveState<KubeObject> | undefined {
+  return useLive<LiveState<KubeObject>>([path, JSON.stringify(query)], (signal, changed) =>
+    path === ""
+      ? undefined
+      : runLiveObjects({
+          ...{ api, clock, path, signal, changed },
+          ...(query === undefined ? {} : { query }),
+          ...(itemsMax === undefined ? {} : { itemsMax }),
+        }),
+  );
+}
+
+function useLive<State>(
+  inputs: readonly unknown[],
+  run: (signal: AbortSignal, changed: (state: State) => void) => Promise<void> | undefined,
+): State | undefined {
+  const [state, setState] = useState<State | undefined>(undefined);
+  useEffect(() => {
+    const life = new AbortController();
+    setState(undefined);
+    void run(life.signal, setState);
+    return () => life.abort();
+  }, inputs);
+  return state;
+}
+
+/** The current time, updated every second: for ages. */
+export function useNow({ browser: { clock } }: Context): number {
+  const [now, setNow] = useState(() => clock.now());
+  useEffect(() => {
+    const life = new AbortController();
+    const tick = async () => {
+      while (!life.signal.aborted) {
+        await clock.sleep(1_000, life.signal);
+        setNow(clock.now());
+      }
+    };
+    tick().catch(() => undefined);
+    return () => life.abort();
+  }, [clock]);
+  return now;
+}

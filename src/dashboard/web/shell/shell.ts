@@ -1,0 +1,134 @@
+/** The frame around every view: search, namespace, theme, user, menu. */
+import { h, type JSX } from "preact";
+import { useMemo, useState } from "preact/hooks";
+import { findKind, kindId, pathOf } from "../../data/kinds.ts";
+import { listAddress } from "../parts/links.ts";
+import { useTable } from "../parts/live.ts";
+import { addressOf, type Route } from "../route.ts";
+import { all as views } from "../views/all.ts";
+import type { Context, View } from "../views/view.ts";
+import { menuSections } from "./menu.ts";
+
+export interface ShellProps {
+  readonly context: Context;
+  readonly route: Route;
+  readonly view: View;
+  readonly user: string;
+  logout(): void;
+}
+
+export function Shell({ context, route, view, user, logout }: ShellProps): JSX.Element {
+  const [isMenuOpen, setMenuOpen] = useState(false);
+  return h(
+    "div",
+    { class: `shell ${isMenuOpen ? "menu-open" : ""}` },
+    h("a", { class: "skip", href: "#main", onClick: focusMain }, "Skip to the content"),
+    h(
+      "header",
+      null,
+      h(
+        "button",
+        {
+          type: "button",
+          class: "menu-button",
+          "aria-expanded": isMenuOpen,
+          "aria-controls": "menu",
+          onClick: () => setMenuOpen(!isMenuOpen),
+        },
+        "Menu",
+      ),
+      h("a", { class: "brand", href: `#${addressOf("")}` }, "k8ts"),
+      h(SearchField, { context, route }),
+      h(NamespaceField, { context, route }),
+      h(ThemeButton, { context }),
+      h("span", { class: "user", title: `Logged in as ${user}` }, user),
+      h("button", { type: "button", onClick: logout }, "Log out"),
+    ),
+    h(Menu, { context, route, close: () => setMenuOpen(false) }),
+    h("main", { id: "main", tabIndex: -1 }, h(view.component, { context, route })),
+  );
+}
+
+/** The fragment is the address of a view, so the link cannot move the focus by itself. */
+function focusMain(event: MouseEvent): void {
+  event.preventDefault();
+  const link = event.currentTarget as HTMLElement;
+  link.parentElement?.querySelector<HTMLElement>("main")?.focus();
+}
+
+function SearchField({ context, route }: { readonly context: Context; readonly route: Route }): JSX.Element {
+  const [text, setText] = useState(route.view === "search" ? (route.query["q"] ?? "") : "");
+  const submit = (event: Event) => {
+    event.preventDefault();
+    context.browser.address.go(addressOf("search", [], { q: text, ns: route.query["ns"] }));
+  };
+  return h(
+    "form",
+    { role: "search", onSubmit: submit },
+    h("input", {
+      type: "search",
+      placeholder: "Search all objects",
+      "aria-label": "Search all objects",
+      value: text,
+      onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => setText(currentTarget.value),
+    }),
+  );
+}
+
+/** A list, or a field if the user must not list namespaces. */
+function NamespaceField({ context, route }: { readonly context: Context; readonly route: Route }): JSX.Element {
+  const kind = findKind(context.kinds, "namespaces");
+  const state = useTable(context, kind === undefined ? "" : pathOf(kind));
+  const { ns = "" } = route.query;
+  const choose = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
+    context.setQuery({ ns: currentTarget.value });
+  if (state?.error !== undefined && state.items.size === 0)
+    return h("input", { class: "namespace", "aria-label": "Namespace", placeholder: "Namespace", value: ns, onChange: choose });
+  const names = [...(state?.items.values() ?? [])].map(({ name }) => name).sort();
+  return h(
+    "select",
+    { class: "namespace", "aria-label": "Namespace", value: ns, onChange: choose },
+    h("option", { value: "" }, "All namespaces"),
+    [...new Set([...names, ...(ns === "" ? [] : [ns])])].map((name) => h("option", { key: name, value: name }, name)),
+  );
+}
+
+function ThemeButton({ context: { browser } }: { readonly context: Context }): JSX.Element {
+  const [theme, setTheme] = useState(browser.theme.read());
+  const other = theme === "dark" ? "light" : "dark";
+  const change = () => {
+    browser.theme.write(other);
+    setTheme(other);
+  };
+  return h("button", { type: "button", onClick: change, "aria-label": `Use ${other} colours` }, other === "dark" ? "Dark" : "Light");
+}
+
+function Menu({ context, route, close }: { readonly context: Context; readonly route: Route; close(): void }): JSX.Element {
+  const { ns } = route.query;
+  const sections = useMemo(() => menuSections(context.kinds), [context.kinds]);
+  const link = (title: string, address: string, isCurrent: boolean) =>
+    h("li", { key: address }, h("a", { href: `#${address}`, "aria-current": isCurrent ? "page" : undefined, onClick: close }, title));
+  return h(
+    "nav",
+    { id: "menu", "aria-label": "Views and kinds" },
+    h(
+      "ul",
+      null,
+      views.flatMap(({ name, menuTitle }) =>
+        menuTitle === undefined ? [] : [link(menuTitle, addressOf(name, [], { ns }), route.view === name)],
+      ),
+    ),
+    sections.map(({ title, kinds }) =>
+      h(
+        "section",
+        { key: title },
+        h("h2", null, title),
+        h(
+          "ul",
+          null,
+          kinds.map((kind) => link(kind.kind, listAddress(kind, { ns }), route.view === "list" && route.segments[0] === kindId(kind))),
+        ),
+      ),
+    ),
+  );
+}

@@ -1,0 +1,55 @@
+/** One object of any kind: its facts, its YAML and what happened to it, current while the page is open. */
+import { h, type JSX } from "preact";
+import { kindOfId, pathOf } from "../../../data/kinds.ts";
+import { listAddress, namespaceOfSegment, objectAddress } from "../../parts/links.ts";
+import { useObjects } from "../../parts/live.ts";
+import { Empty, ErrorNote, Waiting } from "../../parts/notes.ts";
+import type { View, ViewProps } from "../view.ts";
+import { tabs } from "./tabs.ts";
+
+export const objectView: View = {
+  name: "object",
+  titleOf: ({ segments }) => segments[2] ?? "Object",
+  component: ObjectView,
+};
+
+function ObjectView({ context, route }: ViewProps): JSX.Element {
+  const [id = "", namespaceSegment = "", name = ""] = route.segments;
+  const kind = kindOfId(context.kinds, id);
+  const namespace = namespaceOfSegment(namespaceSegment);
+  const state = useObjects(context, kind === undefined ? "" : pathOf(kind, { namespace }), { fieldSelector: `metadata.name=${name}` });
+  if (kind === undefined) return h(Empty, { text: `The cluster serves no kind "${id}".` });
+  const object = state?.items.get(`${namespace}/${name}`);
+  const shown = tabs.filter((tab) => tab.isFor(kind));
+  const tab = shown.find((candidate) => candidate.name === (route.query["tab"] ?? "")) ?? shown[0];
+  return h(
+    "section",
+    { class: "object" },
+    h(
+      "div",
+      { class: "bar" },
+      h("a", { class: "up", href: `#${listAddress(kind, { ns: namespace })}` }, kind.kind),
+      h("h1", null, name),
+      namespace === "" ? null : h("span", { class: "count" }, namespace),
+    ),
+    h(
+      "nav",
+      { class: "tabs", "aria-label": `Parts of ${name}` },
+      shown.map((candidate) =>
+        h(
+          "a",
+          {
+            key: candidate.name,
+            href: `#${objectAddress(kind, { namespace, name }, candidate.name)}`,
+            "aria-current": candidate === tab ? "page" : undefined,
+          },
+          candidate.title,
+        ),
+      ),
+    ),
+    state?.error === undefined ? null : h(ErrorNote, { error: state.error }),
+    state === undefined ? h(Waiting, { what: name }) : null,
+    state?.isComplete === true && object === undefined ? h(Empty, { text: `${kind.kind} ${name} does not exist, or was deleted.` }) : null,
+    object === undefined || tab === undefined ? null : h(tab.component, { key: tab.name, context, route, kind, object }),
+  );
+}

@@ -1,0 +1,58 @@
+/** Search over the names of all objects of all kinds. */
+import { h, type JSX } from "preact";
+import { useEffect, useState } from "preact/hooks";
+import { searchAll, SEARCHED_MAX, type SearchProgress } from "../../../data/search.ts";
+import { objectAddress } from "../../parts/links.ts";
+import { Empty } from "../../parts/notes.ts";
+import type { View, ViewProps } from "../view.ts";
+
+export const searchView: View = { name: "search", titleOf: () => "Search", component: SearchView };
+
+/** More results than a person reads: a longer text finds fewer. */
+const SHOWN_MAX = 500;
+
+function SearchView({ context: { api, kinds }, route }: ViewProps): JSX.Element {
+  const text = (route.query["q"] ?? "").trim();
+  const [progress, setProgress] = useState<SearchProgress | undefined>(undefined);
+  useEffect(() => {
+    setProgress(undefined);
+    const life = new AbortController();
+    if (text !== "") void searchAll({ api, kinds, text, signal: life.signal }, setProgress);
+    return () => life.abort();
+  }, [api, kinds, text]);
+  if (text === "") return h(Empty, { text: "Type a part of a name into the search field." });
+  const { found = [], truncated = [], isDone = false } = progress ?? {};
+  return h(
+    "section",
+    { class: "search" },
+    h(
+      "div",
+      { class: "bar" },
+      h("h1", null, `Search: ${text}`),
+      h("span", { class: "count", role: "status" }, statusText(found.length, isDone)),
+    ),
+    truncated.length === 0
+      ? null
+      : h(Empty, {
+          text: `Only the first ${SEARCHED_MAX} names were searched of: ${truncated.map(({ plural }) => plural).join(", ")}. The exact name is found always.`,
+        }),
+    h(
+      "ul",
+      { class: "found" },
+      found
+        .slice(0, SHOWN_MAX)
+        .map(({ kind, namespace, name }) =>
+          h(
+            "li",
+            { key: `${kind.group}/${kind.plural}/${namespace}/${name}` },
+            h("a", { href: `#${objectAddress(kind, { namespace, name })}` }, name),
+            h("span", null, ` ${kind.kind}${namespace === "" ? "" : ` in ${namespace}`}`),
+          ),
+        ),
+    ),
+  );
+}
+
+function statusText(count: number, isDone: boolean): string {
+  return isDone ? `${count} found` : `${count} found so far`;
+}

@@ -1,0 +1,56 @@
+/** A small application: what the pages and the pictures of the documents show. */
+
+const labels = (app: string) => ({ metadata: { labels: { app } } });
+
+export const SHOP: readonly object[] = [
+  { apiVersion: "v1", kind: "Namespace", metadata: { name: "shop" } },
+  {
+    apiVersion: "apps/v1",
+    kind: "Deployment",
+    metadata: { name: "web", namespace: "shop", labels: { app: "web" } },
+    spec: {
+      replicas: 3,
+      selector: { matchLabels: { app: "web" } },
+      template: { ...labels("web"), spec: { containers: [{ name: "nginx", image: "nginx:1", ports: [{ containerPort: 80 }] }] } },
+    },
+  },
+  {
+    apiVersion: "apps/v1",
+    kind: "StatefulSet",
+    metadata: { name: "db", namespace: "shop" },
+    spec: {
+      replicas: 2,
+      serviceName: "db",
+      selector: { matchLabels: { app: "db" } },
+      template: { ...labels("db"), spec: { containers: [{ name: "postgres", image: "postgres:18" }] } },
+    },
+  },
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "web", namespace: "shop" },
+    spec: { selector: { app: "web" }, ports: [{ port: 80 }] },
+  },
+  {
+    apiVersion: "v1",
+    kind: "Service",
+    metadata: { name: "db", namespace: "shop" },
+    spec: { clusterIP: "None", selector: { app: "db" }, ports: [{ port: 5432 }] },
+  },
+  {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "Ingress",
+    metadata: { name: "site", namespace: "shop" },
+    spec: {
+      rules: [
+        {
+          host: "shop.example",
+          http: { paths: [{ path: "/", pathType: "Prefix", backend: { service: { name: "web", port: { number: 80 } } } }] },
+        },
+      ],
+    },
+  },
+];
+
+/** As one list, for kubectl. */
+export const SHOP_LIST = { apiVersion: "v1", kind: "List", items: SHOP };
