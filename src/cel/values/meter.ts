@@ -6,7 +6,7 @@
 
 /** Steps between two yields to the event loop, over all evaluations: about 5 ms. Enough for nearly all, which then never yield. */
 export const TICK_STEPS = 2_000_000;
-/** Maximum steps of one call of a function, which cannot be interrupted: about 20 ms. With TICK_STEPS it bounds how long the loop is held. */
+/** Maximum steps of one call of a function, which cannot be interrupted: about 20 ms. It and TICK_STEPS bound how long the loop is held. */
 export const CALL_STEPS_MAX = 8_000_000;
 /** Maximum steps of one evaluation: about 250 ms, in many ticks. The largest cost that upstream allows takes about 60 million. */
 export const STEPS_MAX = 100_000_000;

@@ -28,7 +28,7 @@ const HEADERS_TIMEOUT_MS = 10_000;
 /** Clients of parallel suites; each has one or two connections. */
 const CONNECTIONS_MAX = 256;
 
-/** A client that pauses for longer, such as a suite in a debugger or on a busy machine, may send a request just when its connection is closed. */
+/** A client that pauses for longer (a suite in a debugger) may send a request just when its connection is closed. */
 const IDLE_TIMEOUT_MS = 600_000;
 
 export interface ControlServerOptions {
