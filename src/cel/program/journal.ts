@@ -1,8 +1,8 @@
 /**
  * Makes an evaluation interruptible. It is a tree of closures, so it is not paused in the middle: it is abandoned at a safe point, and
- * later run again with the journal, in which the values of completed calls and the state of unfinished loops are recorded. What is not recorded
- * (paths, literals, operators without a call) is computed again, which takes little. Costs are recorded, too, so that nothing is charged
- * twice. A node of the tree is evaluated at most once per iteration of the loop around it, so its number identifies it there.
+ * later run again with the journal, in which the values of completed calls and the state of unfinished loops are recorded. What is not
+ * recorded (paths, literals, operators without a call) is computed again, which takes little. Costs are recorded, too, so that nothing is
+ * charged twice. A node of the tree is evaluated at most once per iteration of the loop around it, so its number identifies it there.
  */
 import { allow, CALL_STEPS_MAX, isTickSpent, OutOfSteps, spend, STEPS_MAX } from "../values/meter.ts";
 import type { CelResult } from "../values/value.ts";
