@@ -266,6 +266,5 @@ async function nodeViewOf(options: ContainerNodeOptions, facts: NodeFacts): Prom
     capacity: facts.capacity,
     allocatable: allocatableOf(facts.capacity, facts),
     dns: { ...resolver, clusterDns, clusterDomain },
-    supportsRecursiveReadOnly: false,
   };
 }

@@ -34,6 +34,8 @@ export interface ContainerView {
   /** The Pod's volumes, by name. */
   readonly mounted: ReadonlyMap<string, MountedVolume>;
   readonly volumes: Pick<PodVolumes, "subPath">;
+  /** Whether the Pod's runtime handler supports recursive read-only mounts. */
+  readonly supportsRecursiveReadOnly: boolean;
   /** Reads a file of a volume; rejects a path that leaves the volume. */
   readonly readVolumeFile: (volume: MountedVolume, path: string) => Promise<string>;
   /** Reads the node's /etc/hosts; called only for Pods with hostNetwork. */
@@ -97,7 +99,7 @@ interface Mounts extends Pick<ContainerRun, "mounts" | "terminationMessage"> {
 async function mountsOf(view: ContainerView, environment: ReadonlyMap<string, string>): Promise<Mounts> {
   const { pod, container, podIps, node, attempt } = view;
   const podDirectory = `${node.directories.pods}/${pod.metadata.uid ?? ""}`;
-  const volumes = await volumeMountsOf({ ...view, environment, supportsRecursiveReadOnly: node.supportsRecursiveReadOnly });
+  const volumes = await volumeMountsOf({ ...view, environment });
   const mounts: MountRun[] = [...volumes];
   const files: NeededFile[] = [];
   if (needsHostsFile(pod, container, podIps)) {

@@ -19,7 +19,7 @@ function mountsOf(mount: Partial<VolumeMount>, view: Partial<MountsView> = {}): 
     ["UP", ".."],
     ["ROOT", "/etc"],
   ]);
-  return volumeMountsOf({ ...aView(), container, environment, mounted, supportsRecursiveReadOnly: false, ...view });
+  return volumeMountsOf({ ...aView(), container, environment, mounted, ...view });
 }
 
 const plain: MountRun = { hostPath: "/vol/data", containerPath: "/data", readOnly: false, propagation: "private" };

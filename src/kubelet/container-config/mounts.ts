@@ -9,6 +9,7 @@ import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import type { DeviceRun, MountRun, TerminationMessage } from "../contracts/container-run.ts";
 import { ContainerConfigError } from "../contracts/pod-machine.ts";
 import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
+import { isRecursivelyReadOnly } from "../shared/recursive-read-only.ts";
 import { expand } from "./expansion.ts";
 import { HOSTS_PATH } from "./hosts-file.ts";
 
@@ -18,6 +19,7 @@ export interface MountsView {
   readonly environment: ReadonlyMap<string, string>;
   readonly mounted: ReadonlyMap<string, MountedVolume>;
   readonly volumes: Pick<PodVolumes, "subPath">;
+  /** Whether the Pod's runtime handler supports recursive read-only mounts. */
   readonly supportsRecursiveReadOnly: boolean;
 }
 
@@ -89,7 +91,7 @@ async function placeOf(mount: VolumeMount, subPath: string, { pod, container, vo
   }
 }
 
-// ── propagation and read-only ───────────────────────────────────────────────────────────────────────
+// ── propagation ───────────────────────────────────────────────────────────────────────
 
 function propagationOf(mode: string | undefined): MountRun["propagation"] {
   switch (mode) {
@@ -103,25 +105,6 @@ function propagationOf(mode: string | undefined): MountRun["propagation"] {
     default:
       throw new ContainerConfigError(`invalid MountPropagation mode: ${quoteGo(mode)}`);
   }
-}
-
-function isRecursivelyReadOnly({ name, recursiveReadOnly, readOnly, mountPropagation }: VolumeMount, isSupported: boolean): boolean {
-  if (recursiveReadOnly === undefined || recursiveReadOnly === "Disabled") return false;
-  if (readOnly !== true) throw notRecursive(name, "it is not read-only");
-  if (mountPropagation !== undefined && mountPropagation !== "None")
-    throw notRecursive(name, `it is not compatible with propagation ${quoteGo(mountPropagation)}`);
-  if (recursiveReadOnly === "IfPossible") return isSupported;
-  if (recursiveReadOnly !== "Enabled") throw unresolved(`unknown recursive read-only mode ${quoteGo(recursiveReadOnly)}`);
-  if (!isSupported) throw notRecursive(name, "it is not supported by the runtime");
-  return true;
-}
-
-function notRecursive(volume: string, but: string): ContainerConfigError {
-  return unresolved(`volume ${quoteGo(volume)} requested recursive read-only mode, but ${but}`);
-}
-
-function unresolved(why: string): ContainerConfigError {
-  return new ContainerConfigError(`failed to resolve recursive read-only mode: ${why}`);
 }
 
 // ── /etc/hosts and termination log ──────────────────────────────────────────────────────────────────

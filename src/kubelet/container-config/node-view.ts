@@ -10,8 +10,6 @@ export interface NodeView {
   readonly dns: DnsOptions;
   readonly cgroups: CgroupOptions;
   readonly directories: RunDirectories;
-  /** Whether the runtime supports recursive read-only mounts. */
-  readonly supportsRecursiveReadOnly: boolean;
   /** Default profile of containers without one: RuntimeDefault instead of Unconfined. */
   readonly isSeccompDefault?: boolean;
 }

@@ -41,6 +41,11 @@ export interface PodMachine {
   orphanedPods(): Promise<readonly string[]>;
   /** Names of attached volumes that Pods of this node use, sorted (Node.status.volumesInUse). */
   volumesInUse(): readonly string[];
+  /**
+   * Whether the runtime handler of the Pod supports recursive read-only mounts; undefined: its RuntimeClass was not read since the kubelet
+   * started.
+   */
+  supportsRecursiveReadOnly(pod: Pod): boolean | undefined;
   /** Network actions of probes and lifecycle hooks. */
   readonly probes: ProbeActions;
 }

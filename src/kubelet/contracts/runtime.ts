@@ -17,6 +17,8 @@ export interface Runtime extends AsyncDisposable {
    * container status, and the kubelet runs none.
    */
   readonly probes: "kubelet" | "runtime";
+  /** As last reported; absent: the runtime does not report them. */
+  readonly features?: RuntimeFeatures | undefined;
 
   /**
    * Called once, before any other call, with the Pods that the API server has on this node. A runtime without persistent state restores it
@@ -192,6 +194,20 @@ export interface ImageFilesystem {
   readonly mountPoint: string;
   readonly usedBytes: number;
   readonly inodesUsed?: number;
+}
+
+/** Optional features of a runtime (Node.status.runtimeHandlers and .features). */
+export interface RuntimeFeatures {
+  readonly handlers: readonly RuntimeHandler[];
+  readonly hasSupplementalGroupsPolicy: boolean;
+}
+
+/** What a RuntimeClass refers to. */
+export interface RuntimeHandler {
+  /** "": the default one. */
+  readonly name: string;
+  readonly hasRecursiveReadOnlyMounts: boolean;
+  readonly hasUserNamespaces: boolean;
 }
 
 /** Receives metrics of runtime calls from drivers that use a remote runtime. */

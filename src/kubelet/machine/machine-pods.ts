@@ -22,6 +22,7 @@ import type { PodDevices } from "../contracts/pod-devices.ts";
 import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import type { ProbeActions } from "../contracts/probe-actions.ts";
 import type { References } from "../references/references.ts";
+import { handlerSupportsRecursiveReadOnly } from "../shared/recursive-read-only.ts";
 import { containerRun } from "../container-config/container.ts";
 import { credentialsFor } from "../container-config/image-credentials.ts";
 import type { NodeView } from "../container-config/node-view.ts";
@@ -38,7 +39,7 @@ export interface MachinePodsOptions {
   readonly references: References;
   /** Devices of ResourceClaims. Absent: Pods with claims do not start. */
   readonly devices?: PodDevices;
-  readonly runtime: Pick<Runtime, "imageStatus">;
+  readonly runtime: Pick<Runtime, "imageStatus" | "features">;
   readonly client: Client;
   /**
    * Awaited before each container is created, with the Pod's addresses: network policies apply before the first packet. Rejects if the Pod
@@ -55,6 +56,8 @@ export interface MachinePodsOptions {
 export class MachinePods implements PodMachine {
   readonly probes: ProbeActions;
   readonly #options: MachinePodsOptions;
+  /** Handlers of the RuntimeClasses that were read, by the name of the class. */
+  readonly #handlers = new Map<string, string>();
 
   constructor(options: MachinePodsOptions) {
     this.#options = options;
@@ -86,6 +89,7 @@ export class MachinePods implements PodMachine {
       mounted: volumes.mounted(pod.metadata.uid ?? "") ?? new Map<string, MountedVolume>(),
       readVolumeFile,
       nodeHostsFile,
+      supportsRecursiveReadOnly: handlerSupportsRecursiveReadOnly(runtime.features, await this.#runtimeHandler(pod)),
     });
     await Promise.all([...files.map(placeFile), this.#admitToNetwork(pod, podIps)]);
     return devices === undefined ? run : devices.withDevices(pod, container, run);
@@ -141,6 +145,12 @@ export class MachinePods implements PodMachine {
     return [...new Set([...(await volumes.pods()), ...logs.map(uidOfLogs), ...(devices?.pods() ?? [])])];
   }
 
+  supportsRecursiveReadOnly({ spec }: Pod): boolean | undefined {
+    const name = spec?.runtimeClassName ?? "";
+    const handler = name === "" ? "" : this.#handlers.get(name);
+    return handler === undefined ? undefined : handlerSupportsRecursiveReadOnly(this.#options.runtime.features, handler);
+  }
+
   /** Which of them exist depends on the Pod, which may be unknown by now. */
   #cgroupsOf(podUid: string): readonly string[] {
     const { hasCgroups, node } = this.#options;
@@ -169,6 +179,7 @@ export class MachinePods implements PodMachine {
     if (name === "") return "";
     try {
       const { handler } = await this.#options.client.get(runtimeClasses, { name });
+      this.#handlers.set(name, handler);
       return handler;
     } catch (error) {
       if (isReason(error, "NotFound")) throw new Error(`RuntimeClass "${name}" not found`, { cause: error });

@@ -86,3 +86,16 @@ test("only the kubelet's own labels of an existing Node are corrected", () => {
     metadata: { labels: { "topology.kubernetes.io/zone": "a" } },
   });
 });
+
+test("features of the runtime are reported while it reports them", () => {
+  const features = {
+    handlers: [{ name: "", hasRecursiveReadOnlyMounts: true, hasUserNamespaces: false }],
+    hasSupplementalGroupsPolicy: true,
+  };
+  const first = nodeStatus(undefined, { ...DESCRIPTION, features }, NOW_MS);
+  const { runtimeHandlers, features: reported } = first;
+  assert.deepEqual(runtimeHandlers, [{ name: "", features: { recursiveReadOnlyMounts: true, userNamespaces: false } }]);
+  assert.deepEqual(reported, { supplementalGroupsPolicy: true });
+  const older = nodeStatus(first, DESCRIPTION, NOW_MS);
+  assert.deepEqual([older.runtimeHandlers, older.features], [undefined, undefined]);
+});

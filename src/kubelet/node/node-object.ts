@@ -11,7 +11,7 @@ import { formatTime } from "../../api/machinery/time.ts";
 import { deepEqual } from "../../base/deep.ts";
 import type { Draft } from "../../client/client.ts";
 import { KUBELET_VERSION, type NodeFacts } from "./node-facts.ts";
-import type { Image } from "../contracts/runtime.ts";
+import type { Image, RuntimeFeatures } from "../contracts/runtime.ts";
 import { joinedErrors } from "../../base/joined-errors.ts";
 
 export interface NodeDescription {
@@ -19,6 +19,8 @@ export interface NodeDescription {
   readonly facts: NodeFacts;
   readonly runtimeVersion: string;
   readonly images: readonly Image[];
+  /** Undefined: the runtime does not report them. */
+  readonly features?: RuntimeFeatures | undefined;
   /** Attached volumes that Pods use; undefined on a node without volumes. */
   readonly volumesInUse?: readonly string[] | undefined;
   /** Why Pods cannot run; undefined if the runtime is ready. */
@@ -100,7 +102,7 @@ export function nodeStatus(before: NodeStatus | undefined, description: NodeDesc
   const { facts, runtimeVersion, images, volumesInUse } = description;
   const capacity = { ...before?.capacity, ...facts.capacity };
   const port = facts.kubeletPort;
-  const { volumesInUse: usedBefore, ...kept } = before ?? {};
+  const { volumesInUse: usedBefore, runtimeHandlers: _handlers, features: _features, ...kept } = before ?? {};
   const used = volumesInUse ?? usedBefore ?? [];
   return {
     ...kept,
@@ -118,7 +120,20 @@ export function nodeStatus(before: NodeStatus | undefined, description: NodeDesc
     },
     ...(images.length === 0 ? {} : { images: imagesOf(images) }),
     declaredFeatures: DECLARED_FEATURES,
+    ...featuresOf(description),
   };
+}
+
+function featuresOf({ features }: NodeDescription): Pick<NodeStatus, "runtimeHandlers" | "features"> {
+  if (features === undefined) return {};
+  const { handlers, hasSupplementalGroupsPolicy: supplementalGroupsPolicy } = features;
+  const runtimeHandlers = handlers.map(
+    ({ name, hasRecursiveReadOnlyMounts: recursiveReadOnlyMounts, hasUserNamespaces: userNamespaces }) => ({
+      name,
+      features: { recursiveReadOnlyMounts, userNamespaces },
+    }),
+  );
+  return { ...(handlers.length === 0 ? {} : { runtimeHandlers }), features: { supplementalGroupsPolicy } };
 }
 
 /** Features that Pods may need of a kubelet (scheduler plugin NodeDeclaredFeatures), ordered by name. */

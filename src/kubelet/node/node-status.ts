@@ -207,7 +207,8 @@ export class NodeStatusManager {
   #description(): NodeDescription {
     const { nodeName, facts, runtime } = this.#options;
     const volumesInUse = this.#options.machine?.volumesInUse();
-    return { name: nodeName, facts, runtimeVersion: runtime.version, images: this.#images, trouble: this.#trouble, volumesInUse };
+    const { version: runtimeVersion, features } = runtime;
+    return { name: nodeName, facts, runtimeVersion, features, images: this.#images, trouble: this.#trouble, volumesInUse };
   }
 
   /** Keeps the known images if the runtime does not respond. */
@@ -220,7 +221,7 @@ export class NodeStatusManager {
   /** A runtime that does not respond makes the node not ready. */
   async #observeRuntime(): Promise<void> {
     const { runtime, log, nodeName } = this.#options;
-    const before = this.#trouble;
+    const [before, features] = [this.#trouble, runtime.features];
     try {
       await runtime.status("");
       this.#trouble = await runtime.notReadyReason?.();
@@ -229,7 +230,7 @@ export class NodeStatusManager {
       this.#trouble = "container runtime is down";
       if (before !== this.#trouble) log.warn("The container runtime does not respond", { node: nodeName, error });
     }
-    if (before !== this.#trouble) this.#checked = undefined;
+    if (before !== this.#trouble || !deepEqual(features, runtime.features)) this.#checked = undefined;
   }
 
   // ── events ────────────────────────────────────────────────────────────────────────────────────────

@@ -399,7 +399,7 @@ export class PodWorker {
   // ── status ────────────────────────────────────────────────────────────────────────────────────────
 
   async #report({ waiting, isTerminated, isPastDeadline }: PodPlan, sandbox: SandboxStatus | undefined): Promise<void> {
-    const { runtime, hostIps, clock } = this.#options;
+    const { runtime, machine, hostIps, clock } = this.#options;
     const pod = this.allocated;
     // Terminal before this kubelet ran it: its status was written by another component.
     if (isTerminal(pod) && sandbox === undefined) return;
@@ -407,7 +407,8 @@ export class PodWorker {
     const { granted, eviction } = this.#memory;
     this.#resize.observe(pod, { isUnderWay: isResizing(pod, sandbox, this.#memory) });
     const { conditions: resizes } = this.#resize;
-    const seen = { pod, sandbox, waiting, granted, resizes, isTerminated, isPastDeadline, eviction };
+    const supportsRecursiveReadOnly = machine?.supportsRecursiveReadOnly(pod);
+    const seen = { pod, sandbox, waiting, granted, resizes, isTerminated, isPastDeadline, eviction, supportsRecursiveReadOnly };
     const status = podStatusOf({ ...seen, runtimeName, hostIps, nowMs: clock.now() });
     if (isPastDeadline && !isTerminal(pod)) this.#events.recordDeadline(this.#pod);
     await this.#write(status);

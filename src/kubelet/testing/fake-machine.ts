@@ -61,6 +61,7 @@ export function fakeMachine(): FakeMachine {
     },
     orphanedPods: () => Promise.resolve(machine.left),
     volumesInUse: () => machine.inUse,
+    supportsRecursiveReadOnly: () => false,
     probes: {
       http: async (request) => machine.onHttp(request),
       tcp: async (host, port) => machine.onTcp(`${host}:${port}`),

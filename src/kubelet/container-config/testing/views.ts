@@ -29,7 +29,6 @@ export const node: NodeView = {
   },
   cgroups: { root: "/", driver: "cgroupfs", version: 1, canLimitSwap: false, hugePageSizes: [] },
   directories: { logs: "/var/log/pods", pods: "/var/lib/kubelet/pods", seccomp: "/var/lib/kubelet/seccomp" },
-  supportsRecursiveReadOnly: false,
 };
 
 export function aService(name: string, namespace: string, spec: Service["spec"]): Service {
@@ -84,6 +83,7 @@ export function aView(fields: Partial<ContainerView> & { readonly objects?: Obje
     mounted: new Map(),
     volumes: { subPath: (_pod, _container, mount, expanded) => Promise.resolve(`/safe/${mount.name}/${expanded}`) },
     readVolumeFile: () => Promise.reject(new Error("There is no file")),
+    supportsRecursiveReadOnly: false,
     nodeHostsFile: () => Promise.resolve("127.0.0.1\tlocalhost\n"),
     ...rest,
   };

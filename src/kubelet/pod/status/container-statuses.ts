@@ -11,6 +11,7 @@ import type {
   EphemeralContainer,
   ResourceRequirements,
   Pod,
+  VolumeMount,
   VolumeMountStatus,
 } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
@@ -19,7 +20,9 @@ import { LOST_EXIT_CODE } from "../plan/plan-termination.ts";
 import { hasBegun } from "../plan/plan-init.ts";
 import type { ContainerRole, Waiting } from "../plan/plan-contract.ts";
 import { shouldRestart } from "../plan/restart-policy.ts";
+import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
+import { isRecursivelyReadOnly } from "../../shared/recursive-read-only.ts";
 import { isStarted, newestContainer, previousContainer } from "../containers/runtime-containers.ts";
 
 const LOST = "ContainerStatusUnknown";
@@ -33,6 +36,8 @@ export interface ContainersView {
   readonly runtimeName: string;
   /** Granted resources by container id; absent: those of the spec. */
   readonly granted?: ReadonlyMap<string, ResourceRequirements>;
+  /** Undefined: not known (any more); the reported status is kept. */
+  readonly supportsRecursiveReadOnly?: boolean | undefined;
 }
 
 /** Init containers in the order of the spec, others by name, as upstream. */
@@ -96,7 +101,7 @@ function unseenStatus(
     restartCount: (before?.restartCount ?? 0) + (isOnceMore ? 1 : 0),
     image: container.image ?? "",
     imageID: "",
-    ...mountsOf(container),
+    ...mountsOf(container, before, view),
   };
 }
 
@@ -123,8 +128,9 @@ function seenStatus(
   container: Container | EphemeralContainer,
   known: RuntimeContainer,
   before: ContainerStatus | undefined,
-  { sandbox, runtimeName, granted }: ContainersView,
+  view: ContainersView,
 ): ContainerStatus {
+  const { sandbox, runtimeName, granted } = view;
   const containerID = `${runtimeName}://${known.id}`;
   const earlier = known.attempt === 0 ? undefined : previousContainer(sandbox, known.name);
   const { resources } = container;
@@ -140,7 +146,7 @@ function seenStatus(
     ...(resources?.requests === undefined ? {} : { allocatedResources: resources.requests }),
     // A container that does not run has no resources in effect.
     resources: (known.state.is === "running" ? granted?.get(known.id) : undefined) ?? resources ?? {},
-    ...mountsOf(container),
+    ...mountsOf(container, before, view),
   };
 }
 
@@ -205,11 +211,29 @@ function probed(
   return { ...status, ready, started };
 }
 
-function mountsOf({ volumeMounts = [] }: Container | EphemeralContainer): Pick<ContainerStatus, "volumeMounts"> {
+function mountsOf(
+  { volumeMounts = [] }: Container | EphemeralContainer,
+  before: ContainerStatus | undefined,
+  { supportsRecursiveReadOnly: isSupported }: ContainersView,
+): Pick<ContainerStatus, "volumeMounts"> {
   if (volumeMounts.length === 0) return {};
   return {
-    volumeMounts: volumeMounts.map(({ name, mountPath, readOnly = false }): VolumeMountStatus => {
-      return readOnly ? { name, mountPath, readOnly, recursiveReadOnly: "Disabled" } : { name, mountPath };
+    volumeMounts: volumeMounts.map((mount): VolumeMountStatus => {
+      const { name, mountPath, readOnly = false } = mount;
+      if (!readOnly) return { name, mountPath };
+      const reported = before?.volumeMounts?.find((one) => one.mountPath === mountPath)?.recursiveReadOnly;
+      const recursiveReadOnly = isSupported === undefined ? (reported ?? "Disabled") : recursiveModeOf(mount, isSupported);
+      return { name, mountPath, readOnly, recursiveReadOnly };
     }),
   };
+}
+
+function recursiveModeOf(mount: VolumeMount, isSupported: boolean): "Enabled" | "Disabled" {
+  try {
+    return isRecursivelyReadOnly(mount, isSupported) ? "Enabled" : "Disabled";
+  } catch (error) {
+    // Its container is not created and waits with this message.
+    if (error instanceof ContainerConfigError) return "Disabled";
+    throw error;
+  }
 }

@@ -357,3 +357,30 @@ for (const { it, init, before, regular, initState } of [
     assert.equal(status.phase, "Failed");
   });
 }
+
+for (const { mode, isSupported, reportedMode, expected } of [
+  { mode: undefined, isSupported: true, expected: "Disabled" },
+  { mode: "Disabled", isSupported: true, expected: "Disabled" },
+  { mode: "IfPossible", isSupported: true, expected: "Enabled" },
+  { mode: "IfPossible", isSupported: false, expected: "Disabled" },
+  { mode: "Enabled", isSupported: true, expected: "Enabled" },
+  { mode: "Enabled", isSupported: false, expected: "Disabled" },
+  { mode: "IfPossible", isSupported: undefined, expected: "Disabled" },
+  { mode: "IfPossible", isSupported: undefined, reportedMode: "Enabled", expected: "Enabled" },
+] as const) {
+  const support = isSupported === undefined ? `unknown support after ${reportedMode ?? "nothing"}` : `support ${isSupported}`;
+  test(`a read-only mount with recursiveReadOnly ${mode} and ${support} is reported as ${expected}`, () => {
+    const mount = { name: "v", mountPath: "/v", readOnly: true, ...(mode === undefined ? {} : { recursiveReadOnly: mode }) };
+    const before = reportedMode === undefined ? [] : [{ name: "v", mountPath: "/v", readOnly: true, recursiveReadOnly: reportedMode }];
+    const wanted = pod(
+      { containers: [{ name: "c", image: "i:1", volumeMounts: [mount, { name: "v", mountPath: "/w" }] }] },
+      { phase: "Running", containerStatuses: [reported("c", { volumeMounts: before })] },
+    );
+    const box = sandbox([container("c", running(NOW_MS))]);
+    const { containerStatuses } = statusOf({ pod: wanted, sandbox: box, supportsRecursiveReadOnly: isSupported });
+    assert.deepEqual(containerStatuses?.[0]?.volumeMounts, [
+      { name: "v", mountPath: "/v", readOnly: true, recursiveReadOnly: expected },
+      { name: "v", mountPath: "/w" },
+    ]);
+  });
+}

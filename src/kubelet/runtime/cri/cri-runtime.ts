@@ -23,6 +23,7 @@ import {
   type PodStats,
   type PullOptions,
   type Runtime,
+  type RuntimeFeatures,
   type RuntimeObserver,
   type SandboxStatus,
 } from "../../contracts/runtime.ts";
@@ -36,7 +37,7 @@ import { Images } from "./images.ts";
 import { readLog } from "./logs/log-reader.ts";
 import { LOG_ROTATION_DEFAULT, LogRotation, type LogRotationPolicy } from "./logs/log-rotation.ts";
 import { PodViews, uidOf } from "./pod-views.ts";
-import { identify, setUpOf, troubleOf, type RuntimeIdentity, type RuntimeSetUp } from "./runtime-health.ts";
+import { healthOf, identify, setUpOf, type RuntimeIdentity, type RuntimeSetUp } from "./runtime-health.ts";
 import { Sandboxes } from "./sandboxes.ts";
 import { allPodStats, podStats } from "./stats.ts";
 
@@ -82,11 +83,13 @@ export class CriRuntime implements Runtime {
   readonly #changes: Changes;
   readonly #rotation: LogRotation;
   readonly imageViews?: ImageViews;
+  #features: RuntimeFeatures | undefined;
 
   constructor(options: CriRuntimeOptions, client: CriClient, identity: RuntimeIdentity, setUp: RuntimeSetUp) {
     const { owner, clock, log, logRotation, observer } = options;
     this.version = `${identity.name}://${identity.version}`;
     this.setUp = setUp;
+    this.#features = setUp.features;
     this.#clock = clock;
     this.#owner = owner;
     this.#client = client;
@@ -115,8 +118,15 @@ export class CriRuntime implements Runtime {
     return this.#views.status(podUid);
   }
 
-  notReadyReason(): Promise<string | undefined> {
-    return troubleOf(this.#client);
+  get features(): RuntimeFeatures | undefined {
+    return this.#features;
+  }
+
+  async notReadyReason(): Promise<string | undefined> {
+    const { trouble, features } = await healthOf(this.#client);
+    // A runtime that is down may be replaced by a newer one; until it answers, its features are unknown and the last ones are kept.
+    if (trouble === undefined) this.#features = features;
+    return trouble;
   }
 
   stats(podUid?: string): Promise<readonly PodStats[]> {

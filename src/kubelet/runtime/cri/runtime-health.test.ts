@@ -1,6 +1,6 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { isTooOld, plainVersion, setUpIn, troubleIn } from "./runtime-health.ts";
+import { featuresIn, isTooOld, plainVersion, setUpIn, troubleIn } from "./runtime-health.ts";
 
 const condition = (type: string, status: boolean, reason = "", message = "") => ({ type, status, reason, message });
 
@@ -43,4 +43,24 @@ test("the configuration that a runtime reports is parsed as far as it is known",
     { sandboxImage: "pause:3", networkLoad: "OK", usesSystemdCgroups: true },
   );
   deepEqual(setUpIn(new Map([["config", "no JSON"]])), {});
+});
+
+test("features of runtime handlers are those that the runtime reports; containerd before 2.0 reports none", () => {
+  deepEqual(featuresIn({ runtimeHandlers: [], features: undefined }), undefined);
+  deepEqual(
+    featuresIn({
+      runtimeHandlers: [
+        { name: "", features: { recursiveReadOnlyMounts: true, userNamespaces: true } },
+        { name: "kata", features: undefined },
+      ],
+      features: { supplementalGroupsPolicy: true },
+    }),
+    {
+      handlers: [
+        { name: "", hasRecursiveReadOnlyMounts: true, hasUserNamespaces: true },
+        { name: "kata", hasRecursiveReadOnlyMounts: false, hasUserNamespaces: false },
+      ],
+      hasSupplementalGroupsPolicy: true,
+    },
+  );
 });

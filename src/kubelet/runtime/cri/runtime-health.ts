@@ -1,8 +1,8 @@
 /** Version and health of a runtime: the minimum version, and whether the runtime and its network are ready, with upstream's messages. */
 import { mapOf } from "./messages/common.ts";
 import { isUnimplemented, type CriClient } from "./cri-client.ts";
-import { RuntimeError } from "../../contracts/runtime.ts";
-import { runtimeStatus, version, type RuntimeCondition } from "./messages/sandbox.ts";
+import { RuntimeError, type RuntimeFeatures } from "../../contracts/runtime.ts";
+import { runtimeStatus, version, type RuntimeCondition, type StatusResponse } from "./messages/sandbox.ts";
 
 /** First version with runtime.v1. */
 const CONTAINERD_MIN = { major: 1, minor: 6 } as const;
@@ -43,15 +43,37 @@ export function isTooOld({ name, version: text }: RuntimeIdentity): boolean {
   return Number(major) < CONTAINERD_MIN.major || (Number(major) === CONTAINERD_MIN.major && Number(minor) < CONTAINERD_MIN.minor);
 }
 
-/** Undefined if healthy. */
-export async function troubleOf(client: CriClient): Promise<string | undefined> {
+export interface RuntimeHealth {
+  /** Undefined if healthy. */
+  readonly trouble?: string | undefined;
+  /** Undefined if the runtime does not report them, or is down. */
+  readonly features?: RuntimeFeatures | undefined;
+}
+
+export async function healthOf(client: CriClient): Promise<RuntimeHealth> {
   try {
-    const { status } = await client.call(runtimeStatus, {});
-    return troubleIn(status?.conditions ?? []);
+    const response = await client.call(runtimeStatus, {});
+    return { trouble: troubleIn(response.status?.conditions ?? []), features: featuresIn(response) };
   } catch (error) {
-    if (error instanceof RuntimeError && error.reason === "Unavailable") return "container runtime is down";
+    if (error instanceof RuntimeError && error.reason === "Unavailable") return { trouble: "container runtime is down" };
     throw error;
   }
+}
+
+/** containerd reports them from 2.0 on. */
+export function featuresIn({
+  runtimeHandlers,
+  features,
+}: Pick<StatusResponse, "runtimeHandlers" | "features">): RuntimeFeatures | undefined {
+  if (runtimeHandlers.length === 0 && features === undefined) return undefined;
+  return {
+    handlers: runtimeHandlers.map(({ name, features: of }) => ({
+      name,
+      hasRecursiveReadOnlyMounts: of?.recursiveReadOnlyMounts === true,
+      hasUserNamespaces: of?.userNamespaces === true,
+    })),
+    hasSupplementalGroupsPolicy: features?.supplementalGroupsPolicy === true,
+  };
 }
 
 export function troubleIn(conditions: readonly RuntimeCondition[]): string | undefined {
@@ -76,11 +98,13 @@ export interface RuntimeSetUp {
   /** Why the network's configuration could not be read; "OK" if it could. */
   readonly networkLoad?: string;
   readonly usesSystemdCgroups?: boolean;
+  readonly features?: RuntimeFeatures;
 }
 
 export async function setUpOf(client: CriClient): Promise<RuntimeSetUp> {
-  const { info } = await client.call(runtimeStatus, { verbose: true });
-  return setUpIn(mapOf(info));
+  const response = await client.call(runtimeStatus, { verbose: true });
+  const features = featuresIn(response);
+  return { ...setUpIn(mapOf(response.info)), ...(features === undefined ? {} : { features }) };
 }
 
 export function setUpIn(info: ReadonlyMap<string, string>): RuntimeSetUp {

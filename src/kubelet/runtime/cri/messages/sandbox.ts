@@ -30,6 +30,20 @@ const runtimeCondition = {
 } as const satisfies MessageDescriptor;
 export type RuntimeCondition = Decoded<typeof runtimeCondition>;
 
+const runtimeHandler = {
+  name: "RuntimeHandler",
+  fields: {
+    name: { number: 1, type: "string" },
+    features: {
+      number: 2,
+      type: {
+        name: "RuntimeHandlerFeatures",
+        fields: { recursiveReadOnlyMounts: { number: 1, type: "bool" }, userNamespaces: { number: 2, type: "bool" } },
+      },
+    },
+  },
+} as const satisfies MessageDescriptor;
+
 const statusResponse = {
   name: "StatusResponse",
   fields: {
@@ -38,8 +52,11 @@ const statusResponse = {
       type: { name: "RuntimeStatus", fields: { conditions: { number: 1, type: runtimeCondition, repeated: true } } },
     },
     info: { number: 2, type: entry, repeated: true },
+    runtimeHandlers: { number: 3, type: runtimeHandler, repeated: true },
+    features: { number: 4, type: { name: "RuntimeFeatures", fields: { supplementalGroupsPolicy: { number: 1, type: "bool" } } } },
   },
 } as const satisfies MessageDescriptor;
+export type StatusResponse = Decoded<typeof statusResponse>;
 
 export const runtimeStatus = {
   path: `${SERVICE}/Status`,
