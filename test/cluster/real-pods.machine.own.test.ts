@@ -13,7 +13,7 @@ import { findProcesses, type ProcessEntry } from "../../src/host/processes/proce
 import { BUSYBOX_1, BUSYBOX_2, busyboxImage } from "../../src/testing/fixtures/busybox-image.ts";
 import { calledProcess } from "../../src/testing/servers/called-process.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
-import { aConfigMap, aService } from "../../src/testing/clients/manifests.ts";
+import { aConfigMap, aPod, aService } from "../../src/testing/clients/manifests.ts";
 import { needs } from "../../src/testing/needs.ts";
 import {
   aRealContainer,
@@ -541,5 +541,36 @@ describe("a Pod of a real cluster", { ...needs(...REAL_CLUSTER_NEEDS), concurren
     await apply(kubectl, aRealPod("short", SLEEP, { activeDeadlineSeconds: 3 }));
     await kubectl("wait --for=jsonpath={.status.reason}=DeadlineExceeded pod/short --timeout=60s");
     equal((await podOf(kubectl, "short")).status?.message, "Pod was active on the node longer than the specified deadline");
+  });
+
+  inside("a rule with RestartAllContainers restarts the whole Pod in place", async (kubectl) => {
+    const volumes = [{ name: "kept", emptyDir: {} }];
+    const volumeMounts = [{ name: "kept", mountPath: "/kept" }];
+    const rule = { action: "RestartAllContainers", exitCodes: { operator: "In", values: [42] } };
+    const pod = aPod("again", {
+      restartPolicy: "Never",
+      volumes,
+      initContainers: [aRealContainer("setup", "echo setup >> /kept/log", { volumeMounts })],
+      containers: [
+        aRealContainer("other", SLEEP),
+        aRealContainer("worker", `echo worker >> /kept/log; [ $(grep -c worker /kept/log) = 2 ] || exit 42; ${SLEEP}`, {
+          volumeMounts,
+          restartPolicy: "Never",
+          restartPolicyRules: [rule],
+        }),
+      ],
+    });
+    await apply(kubectl, pod);
+    await kubectl("wait --for=jsonpath={.status.containerStatuses[0].restartCount}=1 pod/again --timeout=180s");
+    await kubectl("wait --for=condition=Ready pod/again --timeout=180s");
+    const log = "until [ $(wc -l < /kept/log) -ge 4 ]; do usleep 20000; done; cat /kept/log";
+    equal(await kubectl(`exec again -c worker -- sh -c '${log}'`), "setup\nworker\nsetup\nworker\n");
+    const { podIP, containerStatuses = [], conditions = [] } = (await podOf(kubectl, "again")).status ?? {};
+    deepEqual(
+      containerStatuses.map(({ name, restartCount, lastState }) => [name, restartCount, lastState?.terminated?.reason]),
+      ["other", "worker"].map((name) => [name, 1, "RestartingAllContainers"]),
+    );
+    equal(conditions.find(({ type }) => type === "AllContainersRestarting")?.status, "False");
+    ok(podIP !== undefined);
   });
 });

@@ -12,7 +12,7 @@ import { DevicesError } from "../contracts/pod-devices.ts";
 import { MountError, PodRejectedError } from "../contracts/pod-machine.ts";
 import type { PodAction } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
-import { messageOf } from "./pod-events.ts";
+import { messageOf, recordContainerEvent } from "./pod-events.ts";
 
 export interface PodActionsOptions extends ContainerStartsOptions {
   /** Called when background work has settled. */
@@ -23,6 +23,8 @@ export interface PodActionsOptions extends ContainerStartsOptions {
 
 /** Actions that are skipped for a Pod that terminates. */
 const BEGINNINGS: ReadonlySet<PodAction["do"]> = new Set(["prepare", "run-sandbox", "start-container"]);
+
+type ResetAction = Extract<PodAction, { readonly do: "reset-containers" }>;
 
 const SANDBOX_CHANGED: RecordedEvent = {
   type: "Normal",
@@ -87,6 +89,9 @@ export class PodActions {
           await runtime.removeContainer(action.id);
           memory.granted.delete(action.id);
           break;
+        case "reset-containers":
+          await this.#resetContainers(pod, action);
+          break;
         case "stop-sandbox":
           await runtime.stopSandbox(action.id);
           await machine?.killProcesses(pod.metadata.uid ?? "");
@@ -130,6 +135,23 @@ export class PodActions {
     await this.settled();
     await machine.release(podUid);
     memory.isReleased = true;
+  }
+
+  /** Starts in progress are cancelled; what they created is removed by the next plan. */
+  async #resetContainers(pod: Pod, { others, sources }: ResetAction): Promise<void> {
+    const { runtime, memory, recorder, clock } = this.#options;
+    this.#starts.cancel();
+    await this.#starts.settled();
+    for (const { id, name, state } of [...others, ...sources]) {
+      if (state.is === "running") {
+        recordContainerEvent(recorder, pod, name, { type: "Normal", reason: "Killing", message: "killing" });
+        await runtime.stopContainer(id, 0);
+      }
+      await runtime.removeContainer(id);
+      memory.granted.delete(id);
+    }
+    for (const { name, state } of sources.filter((source, index) => sources.findIndex((one) => one.name === source.name) === index))
+      if (state.is === "exited") memory.restartsAll(name, { endedAtMs: state.finishedAtMs, nowMs: clock.now() });
   }
 
   // ── sandbox ───────────────────────────────────────────────────────────────────────────────────────

@@ -5,7 +5,7 @@
 import type { Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { PullFailure } from "../images/pull-back-off.ts";
-import { BACK_OFF_MIN_MS, grownBackOff, type BackOff } from "./containers/back-off.ts";
+import { BACK_OFF_MIN_MS, backOffUntilMs, grownBackOff, type BackOff } from "./containers/back-off.ts";
 import { PodNetworkError, type PodEviction } from "../contracts/pod-machine.ts";
 import { RuntimeError } from "../contracts/runtime.ts";
 import { usedVolumes } from "./used-volumes.ts";
@@ -20,6 +20,14 @@ const AWAY_MS = 1_000;
 export interface StartFailure {
   readonly reason: string;
   readonly message: string;
+  readonly retryAtMs: number;
+}
+
+/** Delay of a restart of all containers, because they were restarted before. */
+export interface RestartAllBackOff {
+  /** Name of the container that demanded it. */
+  readonly source: string;
+  readonly delayMs: number;
   readonly retryAtMs: number;
 }
 
@@ -38,6 +46,8 @@ export interface PodMemory {
   readonly pulls: ReadonlyMap<string, PullFailure>;
   /** Containers whose start is in progress, by name. */
   readonly starting: ReadonlySet<string>;
+  /** Back-off of a restart of all containers; undefined: none applies. */
+  readonly restartAll?: RestartAllBackOff | undefined;
   readonly sandboxRetryAtMs?: number | undefined;
   /** Id of the lost sandbox that was last reported. */
   readonly changedSandbox?: string | undefined;
@@ -62,6 +72,7 @@ export class PodWorkerMemory implements PodMemory {
   readonly failures = new Map<string, StartFailure>();
   readonly pulls = new Map<string, PullFailure>();
   readonly starting = new Set<string>();
+  restartAll: RestartAllBackOff | undefined;
   sandboxRetryAtMs: number | undefined;
   changedSandbox: string | undefined;
   isPreparing = false;
@@ -94,6 +105,14 @@ export class PodWorkerMemory implements PodMemory {
   /** The container exited and is restarted: its back-off grows. */
   restarts(name: string, { endedAtMs, nowMs }: { readonly endedAtMs: number; readonly nowMs: number }): void {
     this.crashes.set(name, grownBackOff(this.crashes.get(name), { eventMs: endedAtMs, nowMs }));
+  }
+
+  /** A container demanded that all are restarted: the first time at once, then with its back-off. */
+  restartsAll(source: string, { endedAtMs, nowMs }: { readonly endedAtMs: number; readonly nowMs: number }): void {
+    const crash = this.crashes.get(source);
+    const retryAtMs = backOffUntilMs(crash, endedAtMs);
+    this.restartAll = crash === undefined || retryAtMs === undefined ? undefined : { source, delayMs: crash.delayMs, retryAtMs };
+    this.restarts(source, { endedAtMs, nowMs });
   }
 
   started(name: string): void {

@@ -295,6 +295,10 @@ export class PodWorker {
       const plan = this.#plan(sandbox, wasStarting);
       if (plan.isTerminating) this.#cancelStarts();
       this.#events.recordWaiting(this.#pod, plan.waiting);
+      if (plan.mustReport) {
+        await this.#report(plan, sandbox);
+        continue;
+      }
       if (plan.actions.length === 0) return this.#finish(plan, sandbox);
       await this.#perform(plan, sandbox);
       if (this.#isStopped) return;

@@ -27,6 +27,8 @@ export type PodAction =
   /** The same for the Pod as a whole. */
   | { readonly do: "resize-pod" }
   | { readonly do: "remove-container"; readonly id: string }
+  /** Kills and removes containers for a restart of all of them, `sources` last. */
+  | { readonly do: "reset-containers"; readonly others: readonly RuntimeContainer[]; readonly sources: readonly RuntimeContainer[] }
   | { readonly do: "stop-sandbox"; readonly id: string }
   | { readonly do: "remove-sandbox"; readonly id: string };
 
@@ -74,4 +76,6 @@ export interface PodPlan {
   readonly isTerminated: boolean;
   /** activeDeadlineSeconds is exceeded. */
   readonly isPastDeadline: boolean;
+  /** The status has to be written before the next plan is made. */
+  readonly mustReport: boolean;
 }

@@ -9,6 +9,7 @@ import { GRACE_MIN_MS, stopGraceMs } from "../../shared/grace-period.ts";
 import type { Planning } from "./planning.ts";
 import type { PodView } from "./plan-contract.ts";
 import { hasBegun } from "./plan-init.ts";
+import { isRestartAllDue } from "./restart-all.ts";
 import { shouldRestart } from "./restart-policy.ts";
 import type { RuntimeContainer } from "../../contracts/runtime.ts";
 import { isRunning, newestContainer } from "../containers/runtime-containers.ts";
@@ -59,7 +60,8 @@ export function isExpiredAt(pod: Pod, nowMs: number, planning: Planning): boolea
 function hasCompleted(view: PodView): boolean {
   const { pod, sandbox } = view;
   const { spec } = pod;
-  if (spec === undefined) return false;
+  // Containers that were removed for a restart have not failed.
+  if (spec === undefined || isRestartAllDue(view)) return false;
   const hasFailedInit = (spec.initContainers ?? []).some((container) => {
     const state = newestContainer(sandbox, container.name)?.state;
     return state?.is === "exited" && state.exitCode !== 0 && !isSidecar(container) && !shouldRestart(container, spec, state.exitCode);

@@ -2,7 +2,7 @@
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
 import { pullBackOff } from "../../images/pull-back-off.ts";
 import { backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
-import type { StartFailure } from "../pod-state.ts";
+import type { RestartAllBackOff, StartFailure } from "../pod-state.ts";
 import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./plan-contract.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "../../shared/grace-period.ts";
 import { probeOf } from "../../probes/probe-state.ts";
@@ -19,6 +19,7 @@ export class Planning {
   readonly #waiting = new Map<string, Waiting>();
   #syncAtMs: number | undefined;
   #isTerminated = false;
+  #mustReport = false;
 
   constructor(view: PodView) {
     this.#view = view;
@@ -36,6 +37,17 @@ export class Planning {
   /** Nothing of the Pod runs or will run. */
   terminated(): void {
     this.#isTerminated = true;
+  }
+
+  /** The status has to be written before the next plan is made. */
+  reportFirst(): void {
+    this.#mustReport = true;
+  }
+
+  /** All containers wait until a restart of all of them may begin. */
+  waitAll(containers: readonly Container[], { source, delayMs, retryAtMs }: RestartAllBackOff): void {
+    const message = `back-off ${formatSeconds(delayMs)} restarting failed container=${source} pod=${this.#podText()}`;
+    for (const { name } of containers) this.#wait(name, { reason: "CrashLoopBackOff", message }, retryAtMs);
   }
 
   /** Starts the container, unless a back-off applies. */
@@ -96,7 +108,14 @@ export class Planning {
 
   plan(verdict: { readonly isPastDeadline: boolean; readonly isTerminating: boolean }): PodPlan {
     const again = this.#syncAtMs === undefined ? {} : { syncAtMs: this.#syncAtMs };
-    return { actions: this.#actions, waiting: this.#waiting, isTerminated: this.#isTerminated, ...verdict, ...again };
+    return {
+      actions: this.#actions,
+      waiting: this.#waiting,
+      isTerminated: this.#isTerminated,
+      mustReport: this.#mustReport,
+      ...verdict,
+      ...again,
+    };
   }
 
   #mustWait(container: Container | EphemeralContainer, endedAtMs: number | undefined): boolean {

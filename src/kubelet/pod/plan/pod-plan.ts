@@ -10,6 +10,7 @@ import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { isExpiredAt, planEnd, stopGroups } from "./plan-termination.ts";
 import { stopGraceMs } from "../../shared/grace-period.ts";
 import { planInit } from "./plan-init.ts";
+import { planRestartAll } from "./restart-all.ts";
 import { planResize, planWholeResize } from "./plan-resize.ts";
 import type { PodPlan, PodView } from "./plan-contract.ts";
 import { Planning } from "./planning.ts";
@@ -26,6 +27,7 @@ export function planPod(view: PodView): PodPlan {
 
 function planRun(view: PodView, planning: Planning): void {
   const { pod, sandbox, memory } = view;
+  if (planRestartAll(view, planning)) return;
   if (!memory.isPreparedFor(pod)) return planPreparation(view, planning);
   if (sandbox?.state !== "ready" && !planPlace(view, planning)) return;
   planEphemeral(view, planning);

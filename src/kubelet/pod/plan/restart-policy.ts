@@ -1,13 +1,13 @@
 /** Whether an exited container restarts: its own policy and rules take precedence over the Pod's. */
 import type { Container, ContainerRestartRule, PodSpec } from "../../../api/generated/core/v1.ts";
 
-/** Rules that restart the whole Pod restart only the container: it runs again, as requested, beside the others. */
-const RESTARTING_ACTIONS = ["Restart", "RestartAllContainers"];
+/** Action of rules that restart all containers of the Pod (restart-all.ts). */
+export const RESTART_ALL = "RestartAllContainers";
 
 /** As upstream's ContainerShouldRestart. */
 export function shouldRestart(container: Container, spec: PodSpec, exitCode: number): boolean {
-  const { restartPolicy, restartPolicyRules = [] } = container;
-  if (restartPolicy !== undefined && restartPolicyRules.some((rule) => demandsRestart(rule, exitCode))) return true;
+  const { restartPolicy } = container;
+  if (restartPolicy !== undefined && RESTARTING_ACTIONS.includes(matchingRule(container, exitCode)?.action ?? "")) return true;
   switch (restartPolicy ?? spec.restartPolicy) {
     case "Never":
       return false;
@@ -18,8 +18,13 @@ export function shouldRestart(container: Container, spec: PodSpec, exitCode: num
   }
 }
 
-function demandsRestart({ action, exitCodes }: ContainerRestartRule, exitCode: number): boolean {
-  if (exitCodes === undefined || !RESTARTING_ACTIONS.includes(action)) return false;
-  const isAmong = exitCodes.values?.includes(exitCode) === true;
-  return exitCodes.operator === "NotIn" ? !isAmong : isAmong;
+const RESTARTING_ACTIONS = ["Restart", RESTART_ALL];
+
+/** The first rule for this exit code. */
+export function matchingRule({ restartPolicyRules = [] }: Container, exitCode: number): ContainerRestartRule | undefined {
+  return restartPolicyRules.find(({ exitCodes }) => {
+    if (exitCodes === undefined) return false;
+    const isAmong = exitCodes.values?.includes(exitCode) === true;
+    return exitCodes.operator === "NotIn" ? !isAmong : isAmong;
+  });
 }

@@ -19,6 +19,7 @@ import { formatTime } from "../../../api/machinery/time.ts";
 import { LOST_EXIT_CODE } from "../plan/plan-termination.ts";
 import { hasBegun } from "../plan/plan-init.ts";
 import type { ContainerRole, Waiting } from "../plan/plan-contract.ts";
+import { isRestartAllDue, RESTARTING_ALL } from "../plan/restart-all.ts";
 import { shouldRestart } from "../plan/restart-policy.ts";
 import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import type { RuntimeContainer, SandboxStatus } from "../../contracts/runtime.ts";
@@ -84,6 +85,8 @@ function unseenStatus(
   before: ContainerStatus | undefined,
   view: ContainersView,
 ): ContainerStatus {
+  if (before !== undefined && before.state?.waiting === undefined && role !== "ephemeral" && isRestartAllDue(view))
+    return removedStatus(container, before, view);
   if (before?.state?.terminated !== undefined) return before;
   if (role === "ephemeral" && before?.state?.running !== undefined)
     return { ...before, state: { terminated: lostWhenTerminated }, ready: false };
@@ -104,6 +107,22 @@ function unseenStatus(
     ...mountsOf(container, before, view),
   };
 }
+
+/** The container was removed for a restart of all containers. */
+function removedStatus(container: Container | EphemeralContainer, before: ContainerStatus, view: ContainersView): ContainerStatus {
+  return {
+    name: container.name,
+    state: { waiting: { reason: RESTARTING_ALL, message: REMOVED } },
+    lastState: { terminated: { exitCode: LOST_EXIT_CODE, reason: RESTARTING_ALL, message: REMOVED } },
+    ready: false,
+    restartCount: before.restartCount + 1,
+    image: container.image ?? "",
+    imageID: "",
+    ...mountsOf(container, before, view),
+  };
+}
+
+const REMOVED = "The container is removed because RestartAllContainers in place";
 
 const lostWhenDeleted: ContainerStateTerminated = {
   exitCode: LOST_EXIT_CODE,

@@ -3,6 +3,8 @@ import type { ContainerStatus, Pod, PodCondition } from "../../../api/generated/
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { findCondition } from "../../../api/machinery/conditions.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
+import type { SandboxStatus } from "../../contracts/runtime.ts";
+import { ALL_RESTARTING, isCleanedUp, isRestartAllDue, mayRestartAll } from "../plan/restart-all.ts";
 import type { Phase } from "./pod-phase.ts";
 
 export const RESIZE_PENDING = "PodResizePending";
@@ -10,7 +12,11 @@ export const RESIZE_IN_PROGRESS = "PodResizeInProgress";
 
 const OWN = ["PodReadyToStartContainers", "Initialized", "Ready", "ContainersReady", "PodScheduled"];
 
+/** Present only while they apply. */
+const OPTIONAL = [RESIZE_PENDING, RESIZE_IN_PROGRESS, ALL_RESTARTING];
+
 export interface ConditionsView {
+  readonly sandbox: SandboxStatus | undefined;
   readonly pod: Pod;
   readonly initStatuses: readonly ContainerStatus[];
   readonly statuses: readonly ContainerStatus[];
@@ -48,12 +54,13 @@ export function podConditions(view: ConditionsView): readonly PodCondition[] {
     ...others,
     ...(isTerminated ? [] : view.resizes),
     ...sayings.map((saying, index) => conditionOf(OWN[index] as string, saying, view)),
+    ...(mayRestartAll(pod) ? [withoutGeneration(conditionOf(ALL_RESTARTING, areAllRestarting(view), view))] : []),
   ];
 }
 
 /** Conditions of other components: readiness gates, DisruptionTarget. */
 export function othersConditions({ status }: Pod): readonly PodCondition[] {
-  return status?.conditions?.filter(({ type }) => !OWN.includes(type) && type !== RESIZE_PENDING && type !== RESIZE_IN_PROGRESS) ?? [];
+  return status?.conditions?.filter(({ type }) => !OWN.includes(type) && !OPTIONAL.includes(type)) ?? [];
 }
 
 /** The transition time changes only with the status. */
@@ -67,6 +74,18 @@ function conditionOf(type: string, saying: Saying, { pod, nowMs }: ConditionsVie
     ...saying,
     lastTransitionTime: isSame ? before.lastTransitionTime : formatTime(nowMs),
   };
+}
+
+/** As upstream, which sets none for this condition. */
+function withoutGeneration({ observedGeneration: _generation, ...condition }: PodCondition): PodCondition {
+  return condition;
+}
+
+function areAllRestarting({ pod, sandbox, phase }: ConditionsView): Saying {
+  if (phase === "Succeeded") return { status: "False", reason: "PodCompleted" };
+  if (phase === "Failed") return { status: "False", reason: "PodFailed" };
+  if (!isRestartAllDue({ pod, sandbox }) || isCleanedUp({ pod, sandbox })) return FALSE;
+  return { status: "True", reason: "RestartAllContainersStarted", message: "container exited with restart policy rule" };
 }
 
 function areContainersReady({ pod, initStatuses, statuses, phase }: ConditionsView): Saying {

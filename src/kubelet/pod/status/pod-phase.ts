@@ -1,6 +1,7 @@
 /** The phase of a Pod, from the states of its containers. Follows upstream's getPhase. */
-import type { Container, ContainerStatus, Pod, PodStatus } from "../../../api/generated/core/v1.ts";
+import type { Container, ContainerStateTerminated, ContainerStatus, Pod, PodSpec, PodStatus } from "../../../api/generated/core/v1.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
+import { RESTARTING_ALL } from "../plan/restart-all.ts";
 import { shouldRestart } from "../plan/restart-policy.ts";
 
 export type Phase = NonNullable<PodStatus["phase"]>;
@@ -49,7 +50,7 @@ function initialization({ spec }: Pod, statuses: readonly ContainerStatus[]): "d
     const { state, lastState } = statusNamed(statuses, container.name) ?? {};
     const ended = state?.terminated ?? (state?.waiting === undefined ? undefined : lastState?.terminated);
     if (ended === undefined) answer = "pending";
-    else if (ended.exitCode !== 0 && !shouldRestart(container, spec, ended.exitCode)) return "failed";
+    else if (ended.exitCode !== 0 && !isRestarted(container, spec, ended)) return "failed";
   }
   return answer;
 }
@@ -77,7 +78,12 @@ function countRegular({ spec }: Pod, container: Container, status: ContainerStat
   if (state?.running !== undefined) tally.running++;
   else if (ended !== undefined && spec !== undefined) {
     tally.stopped++;
-    if (!shouldRestart(container, spec, ended.exitCode)) tally.stoppedForGood++;
+    if (!isRestarted(container, spec, ended)) tally.stoppedForGood++;
     if (state?.terminated?.exitCode === 0) tally.succeeded++;
   } else tally[state?.waiting === undefined ? "unknown" : "waiting"]++;
+}
+
+/** A container that was removed for a restart of all containers runs again, whatever its policy is. */
+function isRestarted(container: Container, spec: PodSpec, { exitCode, reason }: ContainerStateTerminated): boolean {
+  return reason === RESTARTING_ALL || shouldRestart(container, spec, exitCode);
 }

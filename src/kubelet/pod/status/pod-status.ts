@@ -47,7 +47,16 @@ export function podStatusOf(view: PodStatusView): PodStatus {
   const hasSandbox = sandbox?.state === "ready";
   // Readiness uses the phase that the Pod has reached, as upstream: a terminating Pod is not ready although it is not reported as Failed
   // yet.
-  const conditionView = { pod, initStatuses: initStatuses ?? [], statuses: statuses ?? [], phase: reached, resizes, hasSandbox, nowMs };
+  const conditionView = {
+    pod,
+    initStatuses: initStatuses ?? [],
+    statuses: statuses ?? [],
+    phase: reached,
+    resizes,
+    hasSandbox,
+    sandbox,
+    nowMs,
+  };
   return {
     ...kept(before),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
