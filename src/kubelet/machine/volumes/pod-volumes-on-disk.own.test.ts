@@ -217,7 +217,10 @@ test("a volume that cannot be mounted fails with upstream's message, and the nex
   for (const [source, why] of [
     [{ configMap: { name: "c" } }, 'configmap "c" not found'],
     [{ rbd: { monitors: ["x"], image: "i" } }, "volumes of type rbd are not supported by this version"],
-    [{ emptyDir: { medium: "HugePages-2Mi" } }, 'storage medium "HugePages-2Mi" is not supported by this version'],
+    [
+      { emptyDir: { medium: "HugePages-2Mi" } },
+      "medium HugePages-2Mi: hugePages storage requested, but there is no resource request for huge pages",
+    ],
     [{ hostPath: { path: "/no/such", type: "Directory" } }, "hostPath type check failed: /no/such is not a directory"],
   ] as const) {
     await assert.rejects(mountOne(all, source), { name: "MountError", message: `MountVolume.SetUp failed for volume "v" : ${why}` });
@@ -307,6 +310,25 @@ test("fsGroup owns the volumes: writable for the Pod's own, readable for project
     "440 0:1234",
     "640 0:1234",
   ]);
+});
+
+/** Whether the kernel has huge pages of 2Mi, reserved or not. */
+const HUGE_PAGES = existsSync("/sys/kernel/mm/hugepages/hugepages-2048kB");
+const NO_HUGE_PAGES = "the kernel has no huge pages of 2Mi";
+
+test("an emptyDir in huge pages is a hugetlbfs", { ...needs("tmpfs"), ...(HUGE_PAGES ? {} : { skip: NO_HUGE_PAGES }) }, async () => {
+  await using all = await startCase();
+  const resources = { requests: { "hugepages-2Mi": "2Mi" }, limits: { "hugepages-2Mi": "2Mi" } };
+  const path = await mountOne(
+    all,
+    { emptyDir: { medium: "HugePages" } },
+    {
+      containers: [{ name: "c", image: "i:1", resources, volumeMounts: [{ name: "v", mountPath: "/v" }] }],
+    },
+  );
+  assert.equal(execFileSync("stat", ["--file-system", "--format=%T %s", path], { encoding: "utf8" }), "hugetlbfs 2097152\n");
+  await all.volumes.unmount("u");
+  assert.deepEqual(await mountsUnder(path), []);
 });
 
 test("a changed source is refreshed in a mounted volume", { ...needs("tmpfs") }, async () => {

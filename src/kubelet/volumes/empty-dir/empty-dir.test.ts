@@ -4,13 +4,16 @@ import { volumeSuite } from "../testing/volume-suite.ts";
 import { VolumeWorld } from "../testing/volume-world.ts";
 import { emptyDir } from "./empty-dir.ts";
 
+const NO_REQUEST = "hugePages storage requested, but there is no resource request for huge pages";
+
 for (const medium of ["", "Memory"])
   volumeSuite({
     plugin: emptyDir,
     source: { emptyDir: { medium } },
     prepare: (world) => void (world.spec = { ...world.spec, securityContext: { fsGroup: 7 } }),
     invalid: [
-      { source: { emptyDir: { medium: "HugePages-2Mi" } }, message: 'storage medium "HugePages-2Mi" is not supported by this version' },
+      { source: { emptyDir: { medium: "HugePages-2Mi" } }, message: `medium HugePages-2Mi: ${NO_REQUEST}` },
+      { source: { emptyDir: { medium: "HugePages" } }, message: `medium HugePages: ${NO_REQUEST}` },
       { source: { emptyDir: { medium: "Tape" } }, message: 'unknown storage medium "Tape"' },
     ],
   });
@@ -44,3 +47,31 @@ test("an emptyDir in memory is not mounted on disk where mounting is forbidden",
 
   equal(outcome, "Error: mount: permission denied");
 });
+
+const requesting = (...names: readonly string[]) => ({ requests: Object.fromEntries(names.map((name) => [name, "4Mi"])) });
+
+for (const { medium, names, expected } of [
+  { medium: "HugePages", names: ["hugepages-2Mi", "memory"], expected: "hugetlbfs nodev pagesize=2Mi" },
+  { medium: "HugePages-1Gi", names: ["hugepages-2Mi", "hugepages-1Gi"], expected: "hugetlbfs nodev pagesize=1Gi" },
+  { medium: "HugePages-2048Ki", names: ["hugepages-2Mi"], expected: "hugetlbfs nodev pagesize=2Mi" },
+  {
+    medium: "HugePages",
+    names: ["hugepages-2Mi", "hugepages-1Gi"],
+    expected: "medium: HugePages can't be used if container requests multiple huge page sizes",
+  },
+  { medium: "HugePages-1Gi", names: ["hugepages-2Mi"], expected: `medium HugePages-1Gi: ${NO_REQUEST}` },
+]) {
+  test(`an emptyDir of medium ${medium} in a Pod that requests ${names.join(" and ")}: ${expected}`, async () => {
+    const world = new VolumeWorld();
+    world.spec = { ...world.spec, containers: [{ name: "c", image: "i:1", resources: requesting(...names) }] };
+    const mount = () => world.mount(emptyDir, { emptyDir: { medium } });
+    const outcome = await mount().then(
+      async () => {
+        await mount();
+        return world.mounter.lines().filter((line) => line.includes(" hugetlbfs "));
+      },
+      (error: unknown) => (error instanceof Error ? error.message : error),
+    );
+    deepEqual(outcome, expected.startsWith("hugetlbfs") ? [`/data/pods/u/volumes/kubernetes.io~empty-dir/v ${expected}`] : expected);
+  });
+}

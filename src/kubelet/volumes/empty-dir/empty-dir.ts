@@ -1,7 +1,8 @@
-/** emptyDir: created once, on disk or on a tmpfs; from then on its contents belong to the Pod, across restarts of the kubelet. */
+/** emptyDir: created once, on disk, on a tmpfs or in huge pages; from then on its contents belong to the Pod, across restarts of the kubelet. */
 import type { Volume } from "../../../api/generated/core/v1.ts";
 import { ensureDirectory, ensureTmpfs, isReady, markReady, setPodGroup } from "../framework/volume-directory.ts";
 import { VolumeError } from "../framework/volume-error.ts";
+import { ensureHugePages, isHugePagesMedium } from "./huge-pages.ts";
 import type { VolumePlugin } from "../framework/volume-plugin.ts";
 
 export const emptyDir: VolumePlugin<void> = {
@@ -16,7 +17,7 @@ export const emptyDir: VolumePlugin<void> = {
     const medium = mediumOf(volume);
     if (medium === "") await ensureDirectory(path, mounter);
     else if (medium === "Memory") await ensureTmpfs(path, { pod, node, ...(sizeLimit === undefined ? {} : { sizeLimit }) });
-    else if (medium.startsWith("HugePages")) throw new VolumeError(`storage medium "${medium}" is not supported by this version`);
+    else if (isHugePagesMedium(medium)) await ensureHugePages(path, { medium, pod, mounter });
     else throw new VolumeError(`unknown storage medium "${medium}"`);
     await setPodGroup(path, pod, { isReadOnly: false, mounter });
     await markReady(location, mounter);
@@ -29,8 +30,8 @@ export const emptyDir: VolumePlugin<void> = {
     if (!(await isReady(location, mounter))) return undefined;
     if ((await mounter.fileKind(path)) !== "directory") return undefined;
     const medium = mediumOf(volume);
-    // After a reboot the directory is still there, but the tmpfs is not.
-    if (medium === "Memory" && !(await mounter.isMountPoint(path))) return undefined;
+    // After a reboot the directory is still there, but what was mounted is not.
+    if (medium !== "" && !(await mounter.isMountPoint(path))) return undefined;
     return mountedAt(path, medium);
   },
 };
