@@ -248,12 +248,12 @@ export async function chooseRuntime(options: UpOptions, context: StartClusterCon
 }
 
 export function machineOptions(
-  { nodeName, runtimeEndpoint, networkValues, podRanges }: UpOptions,
+  { nodeName, runtimeEndpoint, networkValues, pressure, podRanges }: UpOptions,
   { held, environment, steps, clock, log }: StartClusterContext,
 ) {
   const { home } = held;
   return {
-    ...{ home, nodeName, networkValues, podRanges, environment, steps, clock, log },
+    ...{ home, nodeName, networkValues, pressure, podRanges, environment, steps, clock, log },
     ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
   };
 }

@@ -13,6 +13,7 @@ import { newHomeFlags } from "./home/home-flags.ts";
 import { networkFlags } from "../components/network/start-network-components.ts";
 import { SIMULATED_NODES_MAX } from "../components/simulated-nodes/simulated-fleet.ts";
 import { autoscalerFlags } from "../config/autoscaler-flags.ts";
+import { nodePressureFlags } from "../config/kubelet/pressure-flags.ts";
 
 const PORT_MAX = 65_535;
 /** Each has a containerd and a kubelet of its own; a machine with memory for more is better split into several. */
@@ -109,6 +110,7 @@ export const upFlags = {
   ...autoscalerFlags,
   "load-balancer-range": { ...loadBalancerFlag["load-balancer-range"], default: "nodes" },
   "scheduler-config": schedulerConfigFlag,
+  ...nodePressureFlags,
 } as const satisfies FlagSet;
 
 /** With the flags of the network components. */

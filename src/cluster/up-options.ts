@@ -19,6 +19,8 @@ import { podRangeProblems, podRangesOf, type PodRangeChoice } from "./pod-range-
 import { kubectlFiles } from "./kubeconfig/user-kubeconfig.ts";
 import { overlay, plain, allUpFlags, type UpFlagValues } from "./up-flags.ts";
 import type { AutoscalerFlagValues } from "../config/autoscaler-flags.ts";
+import { nodePressureOf, nodePressureProblems } from "../config/kubelet/pressure-flags.ts";
+import { PRESSURE_DISABLED, type PressureSettings } from "../kubelet/eviction/pressure-settings.ts";
 
 export interface UpOptions {
   readonly home: HomeChoice;
@@ -48,6 +50,8 @@ export interface UpOptions {
   readonly runtimeEndpoint?: string;
   /** Values of the flags of network components, and of others. */
   readonly networkValues: FlagValues<FlagSet>;
+  /** Of the nodes on this machine. */
+  readonly pressure: PressureSettings;
   /** Candidates for the context, chosen as kubectl does. Empty: none is written. */
   readonly kubeconfigs: readonly string[];
   readonly isDetached: boolean;
@@ -124,6 +128,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen, giv
     ...nodesProblems(values),
     ...testControlProblems(values, given),
     ...podRangeProblems(values),
+    ...nodePressureProblems(values),
   ];
   if (!home.ok || !parsed.ok || problems.length > 0) return { ok: false, problems };
   const { "scheduler-config": scheduler, "container-runtime-endpoint": runtimeEndpoint, nodes } = values;
@@ -143,6 +148,7 @@ function combine(values: UpFlagValues, environment: Environment, { isListen, giv
       nodeName: values["node-name"] ?? machineName().toLowerCase(),
       isDetached: values.detach,
       networkValues: values,
+      pressure: nodePressureOf(values, PRESSURE_DISABLED),
       kubeconfigs: chosenKubeconfigs(values, environment),
       ...(scheduler === undefined ? {} : { scheduler }),
       ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),

@@ -37,6 +37,26 @@ const FIELDS: Readonly<Record<string, keyof typeof kubeletCommandFlags | keyof t
   systemReserved: "system-reserved",
   kubeReserved: "kube-reserved",
   podLogsDir: "pod-logs-dir",
+  evictionHard: "eviction-hard",
+  evictionSoft: "eviction-soft",
+  evictionSoftGracePeriod: "eviction-soft-grace-period",
+  evictionMinimumReclaim: "eviction-minimum-reclaim",
+  evictionPressureTransitionPeriod: "eviction-pressure-transition-period",
+  evictionMaxPodGracePeriod: "eviction-max-pod-grace-period",
+  imageGCHighThresholdPercent: "image-gc-high-threshold",
+  imageGCLowThresholdPercent: "image-gc-low-threshold",
+  imageMinimumGCAge: "minimum-image-ttl-duration",
+  imageMaximumGCAge: "image-maximum-gc-age",
+};
+
+/** Fields that are maps, with what separates name and value in the flag. */
+const MAPS: Readonly<Record<string, string>> = {
+  systemReserved: "=",
+  kubeReserved: "=",
+  evictionHard: "<",
+  evictionSoft: "<",
+  evictionSoftGracePeriod: "=",
+  evictionMinimumReclaim: "=",
 };
 
 export interface KubeletConfigFile {
@@ -108,8 +128,9 @@ function wordsOf(path: string, flag: Flag, value: unknown): readonly string[] | 
   if (flag.type === "boolean") return typeof value === "boolean" ? [String(value)] : undefined;
   if (flag.type === "number") return typeof value === "number" ? [String(value)] : undefined;
   if (flag.type !== "list") return typeof value === "string" ? [value] : undefined;
-  if (path.endsWith("Reserved"))
-    return isObject(value) ? Object.entries(value).map(([name, amount]) => `${name}=${String(amount)}`) : undefined;
+  const separator = MAPS[path];
+  if (separator !== undefined)
+    return isObject(value) ? Object.entries(value).map(([name, amount]) => `${name}${separator}${String(amount)}`) : undefined;
   if (!Array.isArray(value)) return undefined;
   if (path !== "registerWithTaints") return value.every((element) => typeof element === "string") ? value : undefined;
   return value.every(isObject)
@@ -118,7 +139,8 @@ function wordsOf(path: string, flag: Flag, value: unknown): readonly string[] | 
 }
 
 function expected(path: string, flag: Flag): string {
-  if (path.endsWith("Reserved")) return "a map of resource names to quantities";
+  if (MAPS[path] !== undefined)
+    return `a map of ${path.endsWith("Reserved") ? "resource names" : "signals"} to ${path === "evictionSoftGracePeriod" ? "durations" : "quantities"}`;
   if (path === "registerWithTaints") return "a list of taints";
   if (flag.type === "list") return "a list of strings";
   if (flag.type === "boolean") return "true or false";

@@ -13,6 +13,7 @@ import { connectionFlags } from "./connection-flags.ts";
 import { oneOf, type FlagSet, type FlagValues } from "../cli/framework/flags.ts";
 import { fileCheck, pairFileChecks, type FileCheck } from "../cli/framework/check-files.ts";
 import { readAuthorities, readServingFiles, SERVING_FLAGS } from "./certificate-files.ts";
+import { kubeletPressureProblems, nodePressureFlags, pressureFileFlags, softPressureFlags } from "./kubelet/pressure-flags.ts";
 
 const PORT_MAX = 65_535;
 /** Upstream's. */
@@ -172,6 +173,8 @@ export const kubeletCommandFlags = {
   },
   "system-reserved": reservedFlag("non-Kubernetes processes"),
   "kube-reserved": reservedFlag("Kubernetes components"),
+  ...nodePressureFlags,
+  ...softPressureFlags,
   ...kubeletServingFlags,
   "healthz-port": {
     type: "number",
@@ -192,6 +195,7 @@ export const kubeletCommandFlags = {
 /** Fields that only the file has. */
 export const kubeletFileFlags = {
   "pod-logs-dir": { type: "string", default: "/var/log/pods", doc: "Directory of Pod logs." },
+  ...pressureFileFlags,
 } as const satisfies FlagSet;
 
 export type KubeletFlagValues = FlagValues<typeof kubeletCommandFlags & typeof kubeletFileFlags>;
@@ -207,7 +211,7 @@ function reservedFlag(forWhom: string) {
 
 /** Invalid combinations, in terms of the flags. */
 export function kubeletProblems(values: KubeletFlagValues): readonly string[] {
-  const problems = [...kubeletServingProblems(values)];
+  const problems = [...kubeletServingProblems(values), ...kubeletPressureProblems(values)];
   const families = values["node-ip"].map((address) => parseIp(address)?.family);
   if (families.length > 2 || (families.length === 2 && families[0] === families[1]))
     problems.push("--node-ip must be one address, or an IPv4 and an IPv6 address");

@@ -464,8 +464,8 @@ test("an evicted Pod is stopped at once, stays in the API as Failed, and is not 
   const uid = (await world.get("p"))?.metadata.uid ?? "";
   assert.equal(kubelet.activePods().length, 1);
 
-  kubelet.evict(uid, 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ');
-  kubelet.evict(uid, "Again");
+  kubelet.evict(uid, { message: 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ' });
+  kubelet.evict(uid, { message: "Again" });
   await world.clock.advance(5_000);
 
   const status = (await world.get("p"))?.status;
@@ -474,6 +474,46 @@ test("an evicted Pod is stopped at once, stays in the API as Failed, and is not 
     ["Failed", "Evicted", 'Usage of EmptyDir volume "v" exceeds the limit "1Mi". ', [], "release p"],
   );
   assert.notEqual(status?.containerStatuses?.[0]?.state?.terminated, undefined);
+});
+
+test("a node under pressure reports it, rejects Pods, and an evicted Pod gets the condition DisruptionTarget", async () => {
+  await using world = await startWorld();
+  const { kubelet } = await startNode(world);
+  await world.pod("p");
+  await world.clock.settle();
+  const uid = (await world.get("p"))?.metadata.uid ?? "";
+
+  kubelet.setPressure(["DiskPressure"]);
+  kubelet.evict(uid, { message: "The node was low on resource: ephemeral-storage. ", isDisruption: true });
+  await world.clock.advance(5_000);
+  const condition = (await world.node("n1")).status?.conditions?.find(({ type }) => type === "DiskPressure");
+  assert.deepEqual(
+    [condition?.status, condition?.reason, condition?.message],
+    ["True", "KubeletHasDiskPressure", "kubelet has disk pressure"],
+  );
+  const target = (await world.get("p"))?.status?.conditions?.find(({ type }) => type === "DisruptionTarget");
+  assert.deepEqual(
+    [target?.status, target?.reason, target?.message],
+    ["True", "TerminationByKubelet", "The node was low on resource: ephemeral-storage. "],
+  );
+
+  await world.pod("q");
+  await world.clock.settle();
+  const rejected = (await world.get("q"))?.status;
+  assert.deepEqual(
+    [rejected?.phase, rejected?.reason, rejected?.message],
+    ["Failed", "Evicted", "Pod was rejected: The node had condition: [DiskPressure]. "],
+  );
+
+  kubelet.setPressure([]);
+  await world.pod("r");
+  await world.clock.advance(5_000);
+  assert.equal((await world.get("r"))?.status?.phase, "Running");
+  const events = (await world.eventsOf("n1")).filter((line) => line.includes("DiskPressure"));
+  assert.deepEqual(events, [
+    "Normal NodeHasNoDiskPressure Node n1 status is now: NodeHasNoDiskPressure",
+    "Normal NodeHasDiskPressure Node n1 status is now: NodeHasDiskPressure",
+  ]);
 });
 
 test("what an orphaned Pod left is released at the start and, if that failed or came later, within some minutes", async () => {

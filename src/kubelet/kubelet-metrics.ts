@@ -114,6 +114,10 @@ export class KubeletMetrics implements RuntimeObserver {
     name: "kubelet_evictions",
     help: "[ALPHA] Cumulative number of pod evictions by eviction signal",
   });
+  readonly #collectedImages = new Counter({
+    name: "kubelet_image_garbage_collected_total",
+    help: "[ALPHA] Total number of images garbage collected by the kubelet, whether through disk usage or image age.",
+  });
   #volumeCounts: () => VolumeCounts = () => new Map();
 
   constructor() {
@@ -138,6 +142,10 @@ export class KubeletMetrics implements RuntimeObserver {
   /** A Pod was evicted because of this signal: "emptydirfs.limit". */
   evicted(signal: string): void {
     this.#evictions.add({ eviction_signal: signal });
+  }
+
+  imageCollected(reason: "age" | "space"): void {
+    this.#collectedImages.add({ reason });
   }
 
   /** A container start was attempted. */
@@ -209,7 +217,7 @@ export class KubeletMetrics implements RuntimeObserver {
         this.#operationDurations,
         this.#operationErrors,
       ],
-      ...[this.#operations, this.#startedContainers, this.#startedPods, this.#terminatedContainers, this.#evictions],
+      ...[this.#operations, this.#startedContainers, this.#startedPods, this.#terminatedContainers, this.#evictions, this.#collectedImages],
     ];
     return [...all.map((metric) => metric.family()), this.#volumes()];
   }

@@ -13,6 +13,7 @@ import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
 import { createEventRecorder } from "../client/events/create-event-recorder.ts";
 import type { EventRecorder, RecordedEvent } from "../client/events/event-recorder.ts";
+import type { PressureCondition } from "./eviction/signals.ts";
 import { createInformers } from "../client/informer/informers.ts";
 import type { Client } from "../client/client.ts";
 import { createClient } from "../client/rest-client.ts";
@@ -20,7 +21,7 @@ import type { KubeletMetrics } from "./kubelet-metrics.ts";
 import { hostIpsOf, type NodeFacts } from "./node/node-facts.ts";
 import { NodeStatusManager } from "./node/node-status.ts";
 import { NodeLease } from "./node/node-lease.ts";
-import type { PodMachine } from "./contracts/pod-machine.ts";
+import type { PodEviction, PodMachine } from "./contracts/pod-machine.ts";
 import { ownNode, ownPods, type NodeSource, type PodSource } from "./pod/pod-source.ts";
 import { PodWorkers } from "./pod/pod-workers.ts";
 import type { PullProgress, Runtime, RuntimeContainer } from "./contracts/runtime.ts";
@@ -89,8 +90,14 @@ export interface Kubelet extends AsyncDisposable {
   reportVolumesInUse(): Promise<readonly string[]>;
   /** Pods that the node has admitted and that have not ended. */
   activePods(): readonly Pod[];
-  /** Terminates a Pod at once and reports it as Failed with the reason Evicted. */
-  evict(podUid: string, message: string): void;
+  /** Terminates a Pod and reports it as Failed with the reason Evicted. */
+  evict(podUid: string, eviction: Omit<PodEviction, "reason">): void;
+  /** Pressure that the Node reports, and for which it rejects Pods. */
+  setPressure(conditions: readonly PressureCondition[]): void;
+  /** Records an Event about the Node. */
+  recordNodeEvent(event: RecordedEvent): void;
+  /** Images were removed: the Node lists them again. */
+  imagesChanged(): void;
   /** Records an Event as this kubelet. */
   record(about: KubeObject, event: RecordedEvent): void;
   /** Stops all activity; containers keep running. */
@@ -224,8 +231,21 @@ class RunningKubelet implements Kubelet {
     return this.#workers.active();
   }
 
-  evict(podUid: string, message: string): void {
-    this.#workers.evict(podUid, message);
+  evict(podUid: string, eviction: Omit<PodEviction, "reason">): void {
+    this.#workers.evict(podUid, eviction);
+  }
+
+  setPressure(conditions: readonly PressureCondition[]): void {
+    this.#workers.setPressure(conditions);
+    this.#nodeStatus.setPressure(conditions);
+  }
+
+  recordNodeEvent(event: RecordedEvent): void {
+    this.#nodeStatus.record(event);
+  }
+
+  imagesChanged(): void {
+    this.#nodeStatus.imagesChanged();
   }
 
   record(about: KubeObject, event: RecordedEvent): void {

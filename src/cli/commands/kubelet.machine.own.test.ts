@@ -108,7 +108,11 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     ];
     await writeFile(kubeconfig, await configFor(server.url));
     await writeFile(authority, (await sharedPki()).authority);
-    const configuration = { podLogsDir: join(directory, "logs"), cgroupRoot: containerd.cgroupParent, maxPods: 7, healthzPort: 0 };
+    const configuration = {
+      ...{ podLogsDir: join(directory, "logs"), cgroupRoot: containerd.cgroupParent, maxPods: 7, healthzPort: 0 },
+      // The test does not depend on the free space of the machine.
+      ...{ evictionHard: { "nodefs.available": "0%" }, imageGCHighThresholdPercent: 100 },
+    };
     await writeFile(
       config,
       JSON.stringify({ apiVersion: "kubelet.config.k8s.io/v1beta1", kind: "KubeletConfiguration", ...configuration }),
@@ -174,11 +178,20 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
     const { "client-certificate-data": certificate = "", "client-key-data": key = "" } = await adminOf(server.kubeconfig);
     const { body } = await ask(kubelet.line, { cert: Buffer.from(certificate, "base64"), key: Buffer.from(key, "base64") }, "/configz");
     const { kubeletconfig } = JSON.parse(body) as { readonly kubeletconfig: Readonly<Record<string, unknown>> };
-    const { kind, port, maxPods, healthzPort, podLogsDir, containerLogMaxSize, registerWithTaints, containerRuntimeEndpoint } =
-      kubeletconfig;
+    const {
+      kind,
+      port,
+      maxPods,
+      healthzPort,
+      podLogsDir,
+      containerLogMaxSize,
+      registerWithTaints,
+      containerRuntimeEndpoint,
+      evictionHard,
+    } = kubeletconfig;
 
     deepEqual(
-      { kind, port, maxPods, healthzPort, podLogsDir, containerLogMaxSize, registerWithTaints, containerRuntimeEndpoint },
+      { kind, port, maxPods, healthzPort, podLogsDir, containerLogMaxSize, registerWithTaints, containerRuntimeEndpoint, evictionHard },
       {
         kind: "KubeletConfiguration",
         port: Number(/port (\d+)$/.exec(kubelet.line)?.[1]),
@@ -188,6 +201,7 @@ describe("on containerd", { ...needs("containerd", "cni", "busybox", "iptables",
         containerLogMaxSize: "10Mi",
         registerWithTaints: [{ key: "dedicated", effect: "NoSchedule", value: "db" }],
         containerRuntimeEndpoint: containerd.endpoint,
+        evictionHard: { "nodefs.available": "0%" },
       },
     );
   });

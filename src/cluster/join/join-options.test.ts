@@ -1,6 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { parseArguments } from "../../cli/framework/flags.ts";
+import { PRESSURE_DEFAULT } from "../../kubelet/eviction/pressure-settings.ts";
 import { joinFlags, joinOptions, parseServer } from "./join-options.ts";
 
 const HASH = `sha256:${"ab".repeat(32)}`;
@@ -76,5 +77,6 @@ test("the options of a join are those of its flags, with the home of the name", 
     rotatesServingCertificate: false,
     timeoutMs: 30_000,
     isDetached: true,
+    pressure: PRESSURE_DEFAULT,
   });
 });

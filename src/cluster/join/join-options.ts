@@ -11,6 +11,8 @@ import { nodeAddressExpected } from "../../config/kubelet-flags.ts";
 import { chooseHome, newHomeFlags, type HomeChoice } from "../home/home-flags.ts";
 import { upFlags } from "../up-flags.ts";
 import { pinExpected } from "./cluster-info.ts";
+import { nodePressureFlags, nodePressureOf, nodePressureProblems } from "../../config/kubelet/pressure-flags.ts";
+import { PRESSURE_DEFAULT, type PressureSettings } from "../../kubelet/eviction/pressure-settings.ts";
 
 export const TOKEN_EXPECTED = "a token of the form abcdef.0123456789abcdef";
 
@@ -68,6 +70,7 @@ const ownFlags = {
     doc: "Time to wait for the API server, for the certificate and for the Pod CIDR, each.",
     expects: durationExpected,
   },
+  ...nodePressureFlags,
   detach: {
     type: "boolean",
     doc: "Run in the background and return when the node is registered. Use k8ts status, logs and down to manage it.",
@@ -100,6 +103,7 @@ export interface JoinOptions {
   readonly timeoutMs: number;
   readonly isDetached: boolean;
   readonly networkValues: FlagValues<FlagSet>;
+  readonly pressure: PressureSettings;
 }
 
 export function joinOptions(
@@ -129,6 +133,7 @@ export function joinOptions(
       : []),
     ...familyProblems("--node-ip", values["node-ip"], "an address such as 192.0.2.1"),
     ...familyProblems("--pod-cidr", values["pod-cidr"], "a range such as 10.244.1.0/24"),
+    ...nodePressureProblems(values),
     ...(pins.length > 0 && isUnsafe
       ? ["--discovery-token-ca-cert-hash and --discovery-token-unsafe-skip-ca-verification are mutually exclusive: leave one of them out"]
       : []),
@@ -159,6 +164,7 @@ export function joinOptions(
       timeoutMs: durationMs(values.timeout),
       isDetached: values.detach,
       networkValues: values,
+      pressure: nodePressureOf(values, PRESSURE_DEFAULT),
     },
   };
 }

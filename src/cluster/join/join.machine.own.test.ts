@@ -48,6 +48,9 @@ function aPodOn(nodeName: string): object {
   };
 }
 
+/** The test does not depend on the free space of the machine. */
+const NO_EVICTION = ["--eviction-hard=nodefs.available<0%", "--image-gc-high-threshold=100"];
+
 test(
   "a machine joins with the printed command, runs Pods, survives a kill, continues without a token and leaves nothing behind",
   { ...needs(...REAL_CLUSTER_NEEDS) },
@@ -66,7 +69,7 @@ test(
     await cluster.start(["up", "--listen", `${CLUSTER.address}:6443`], /^Ctrl-C stops it$/);
     const command = await succeeds(cluster, "token", "create", "--ttl", "1h");
     match(command, /^k8ts join 192\.0\.2\.1:6443 --token \S+ --discovery-token-ca-cert-hash sha256:\w{64}$/);
-    const started = await succeeds(machine, ...command.split(" ").slice(1), "--node-name", "worker", "--detach");
+    const started = await succeeds(machine, ...command.split(" ").slice(1), "--node-name", "worker", "--detach", ...NO_EVICTION);
     const pid = Number(/^Running in the background as process (\d+);/m.exec(started)?.[1]);
     const token = /--token (\S+)/.exec(command)?.[1] ?? "none";
     equal((await commandLine(pid)).includes(token), false);
@@ -89,7 +92,7 @@ test(
 
     process.kill(pid, "SIGKILL");
     await becomes(() => commandLine(pid), "");
-    const second = await machine.start(["join"], /^registered node worker /);
+    const second = await machine.start(["join", ...NO_EVICTION], /^registered node worker /);
     equal(await kubectl("exec", "web", "--", "hostname"), "web");
     equal(await kubectl("get", "pod", "web", "-o", "jsonpath={.status.containerStatuses[0].restartCount}"), "0");
     match(

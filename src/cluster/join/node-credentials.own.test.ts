@@ -22,6 +22,7 @@ import { connectionOf, joinPaths, readJoin, readPair, writeJoin, writePair } fro
 import type { JoinOptions } from "./join-options.ts";
 import { clientRequest, nodeCredentials, type JoinContext } from "./node-credentials.ts";
 import { getNode } from "./node-pod-cidr.ts";
+import { PRESSURE_DISABLED } from "../../kubelet/eviction/pressure-settings.ts";
 
 const TOKEN = { id: "abcdef", secret: "0123456789abcdef" };
 const CONTROLLERS = [
@@ -65,6 +66,7 @@ describe("joining a cluster over HTTPS", () => {
       timeoutMs: 60_000,
       isDetached: false,
       networkValues: {},
+      pressure: PRESSURE_DISABLED,
       ...more,
     };
   }

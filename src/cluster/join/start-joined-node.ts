@@ -105,9 +105,12 @@ export async function startJoinedNode(options: JoinOptions, running: RunningHome
   };
 }
 
-function machineOptions({ nodeName, runtimeEndpoint, networkValues }: JoinOptions, { held, steps, log, io }: RunningHome): MachineOptions {
+function machineOptions(
+  { nodeName, runtimeEndpoint, networkValues, pressure }: JoinOptions,
+  { held, steps, log, io }: RunningHome,
+): MachineOptions {
   return {
-    ...{ home: held.home, nodeName, networkValues, environment: io.environment, steps, clock: io.clock, log },
+    ...{ home: held.home, nodeName, networkValues, pressure, environment: io.environment, steps, clock: io.clock, log },
     ...(runtimeEndpoint === undefined ? {} : { runtimeEndpoint }),
     // The machine's runtimes would connect Pods to another network namespace than this node's.
     ...(isInMachineNamespace() ? {} : { sockets: [] }),

@@ -22,6 +22,7 @@ import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP } from "../../testing/servers/real-
 import { openHome } from "../home/cluster-home.ts";
 import { silentSteps } from "../../cli/framework/progress.ts";
 import { findRuntime } from "./prepare-machine.ts";
+import { PRESSURE_DISABLED } from "../../kubelet/eviction/pressure-settings.ts";
 
 const CNI_RESULTS = "/var/lib/cni/results";
 /** Of the network itself four, for the API server one. */
@@ -152,6 +153,7 @@ describe("in a foreign runtime without a network", { ...needs(...REAL_CLUSTER_NE
       home: held.home,
       nodeName: "second",
       networkValues: {},
+      pressure: PRESSURE_DISABLED,
       sockets: [containerd.endpoint.replace("unix://", "")],
       environment: process.env,
       steps: { ...silentSteps, note: (line) => void notes.push(line) },

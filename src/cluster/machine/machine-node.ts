@@ -138,7 +138,7 @@ interface NodeParts {
 }
 
 function startNode(
-  { home, nodeName, scope = "cluster", steps }: MachineOptions,
+  { home, nodeName, scope = "cluster", steps, pressure }: MachineOptions,
   { transportFor, callKubelet, pki, apiServer: _apiServer, clusterDns, clusterDomain = CLUSTER_DOMAIN, ...context }: NodeContext,
   { runtime, machine, network, metrics, components }: NodeParts,
 ): Promise<ContainerNode> {
@@ -146,7 +146,7 @@ function startNode(
   const { nodeIps, podCidrs, endpoint: runtimeEndpoint } = machine;
   return startContainerNode({
     ...context,
-    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps, podsMax: PODS_MAX, clusterDomain },
+    ...{ nodeName, runtime, runtimeEndpoint, metrics, nodeIps, podsMax: PODS_MAX, clusterDomain, pressure },
     // That of the primary family, as kubeadm configures it.
     clusterDns: dnsAddressesFor(network, clusterDns).slice(0, 1),
     rootDirectory: home.kubeletDirectory,

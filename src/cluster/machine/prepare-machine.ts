@@ -20,6 +20,7 @@ import { machinePaths } from "./container-paths.ts";
 import type { Steps } from "../../cli/framework/progress.ts";
 import { recordForeignRuntime } from "./foreign-runtime.ts";
 import { startNetwork, takenBy, takenError, type MachineNetwork, type MachineNetworkOptions } from "./machine-network.ts";
+import type { PressureSettings } from "../../kubelet/eviction/pressure-settings.ts";
 
 export interface MachineOptions {
   readonly home: HeldHome["home"];
@@ -35,6 +36,7 @@ export interface MachineOptions {
   readonly scope?: NetworkComponent["scope"];
   /** Values of the flags of network components. */
   readonly networkValues: FlagValues<FlagSet>;
+  readonly pressure: PressureSettings;
   /** Sockets of the machine's runtimes, in order of preference. Default: the conventional ones. */
   readonly sockets?: readonly string[];
   readonly environment: Environment;

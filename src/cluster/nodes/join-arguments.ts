@@ -11,6 +11,8 @@ import { formatFlagArguments } from "../../cli/framework/format-flags.ts";
 import { networkFlags } from "../../components/network/start-network-components.ts";
 import { publicKeyHashes } from "../join/cluster-info.ts";
 import { randomToken, TOKEN_GROUPS, TOKEN_USAGES, tokenSecret } from "../tokens/bootstrap-tokens.ts";
+import { pressureArguments } from "../../config/kubelet/pressure-flags.ts";
+import type { PressureSettings } from "../../kubelet/eviction/pressure-settings.ts";
 
 /** Longer than the timeout of a join. */
 const TOKEN_TTL_MS = 15 * 60_000;
@@ -23,13 +25,14 @@ export interface JoinArgumentsOptions {
   /** Of the administrator. */
   readonly client: Client;
   readonly networkValues: FlagValues<FlagSet>;
+  readonly pressure: PressureSettings;
   /** Replaced at each call. */
   readonly tokenFile: string;
   readonly clock: Clock;
 }
 
 export async function joinArguments(options: JoinArgumentsOptions): Promise<readonly string[]> {
-  const { server, authority, client, networkValues, tokenFile, clock } = options;
+  const { server, authority, client, networkValues, pressure, tokenFile, clock } = options;
   const token = randomToken();
   const description = "Created by k8ts for a node on this machine";
   const settings = { ttlMs: TOKEN_TTL_MS, usages: TOKEN_USAGES, groups: TOKEN_GROUPS, description };
@@ -40,5 +43,6 @@ export async function joinArguments(options: JoinArgumentsOptions): Promise<read
     `--token-file=${tokenFile}`,
     ...publicKeyHashes(authority).map((hash) => `--discovery-token-ca-cert-hash=${hash}`),
     ...formatFlagArguments(networkFlags("node"), networkValues),
+    ...pressureArguments(pressure),
   ];
 }

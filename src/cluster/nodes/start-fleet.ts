@@ -71,7 +71,8 @@ export async function startFleet(parts: FleetParts, options: UpOptions, context:
     ...{ home, nodeName: options.nodeName, count: options.nodes, clusterCidr: network.clusterCidr, client },
     clusterCidrIpv6: network.ipv6?.clusterCidr,
     ...{ machineAddress: machineAddress ?? address, machineIpv6Address },
-    joinArguments: (tokenFile) => joinArguments({ server, authority, client, networkValues: options.networkValues, tokenFile, clock }),
+    joinArguments: (tokenFile) =>
+      joinArguments({ server, authority, client, networkValues: options.networkValues, pressure: options.pressure, tokenFile, clock }),
     ...{ environment, steps, clock, log, signal },
   });
 }

@@ -69,6 +69,7 @@ import { writeNodeFiles, writeServingFiles, type NodeFilesOptions } from "./node
 import { readDoor } from "./read-door.ts";
 import { SupervisedProcess, type SupervisedProcessOptions } from "../../processes/supervised-process.ts";
 import { autoscalerArguments } from "../../config/autoscaler-flags.ts";
+import { pressureArguments } from "../../config/kubelet/pressure-flags.ts";
 
 /** Stop timeout of components without graceful work. */
 const STOP_WITHIN_MS = 15_000;
@@ -369,6 +370,7 @@ async function startNode(
         ...policies,
         `--node-ip=${machine.nodeIps.join(",")}`,
         `--root-dir=${home.kubeletDirectory}`,
+        ...pressureArguments(options.pressure),
         `--local-path-dir=${home.volumesDirectory}`,
         `--port=${await kubeletPort()}`,
       ];

@@ -6,6 +6,7 @@ import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
+import type { PressureSettings } from "../../kubelet/eviction/pressure-settings.ts";
 import type { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 import type { NodeFacts } from "../../kubelet/node/node-facts.ts";
 import type { PullProgress } from "../../kubelet/contracts/runtime.ts";
@@ -34,6 +35,7 @@ export interface ContainerNodeOptions {
   readonly labels?: Readonly<Record<string, string>>;
   readonly taints?: NodeFacts["taints"];
   readonly reserved?: ResourceList;
+  readonly pressure: PressureSettings;
   readonly server: ContainerNodeServer;
   /** Additional fields of /configz, which concern only the caller. */
   readonly configuration?: JsonObject;

@@ -43,6 +43,7 @@ import { startNodeCsi } from "./csi.ts";
 import { startNodeDra } from "./dra.ts";
 import { kubeletConfiguration } from "./kubelet-configuration.ts";
 import { machineStatistics } from "./machine-statistics.ts";
+import { startNodePressure } from "./node-pressure.ts";
 import type { ContainerNodeOptions } from "./container-node-options.ts";
 import { accessRules } from "./server-access.ts";
 
@@ -125,9 +126,13 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
       pods: () => kubelet.activePods(),
       storageOf: (pod) => storage.of(pod),
       stats: async () => (await runtime.stats?.()) ?? [],
-      evict: (podUid, message) => kubelet.evict(podUid, message),
+      evict: (podUid, message) => kubelet.evict(podUid, { message }),
       ...{ metrics, clock, log },
     }),
+  );
+  const { pressure: settings } = options;
+  starting.use(
+    startNodePressure({ ...{ settings, kubelet, runtime, rootDirectory, metrics, clock, log }, storageOf: (pod) => storage.of(pod) }),
   );
   const owned = starting.move();
   return {

@@ -21,6 +21,7 @@ export interface ConfiguredBy {
 export function kubeletConfiguration(options: ContainerNodeOptions, { port, cgroups }: ConfiguredBy): JsonObject {
   const { server, podCidrs = [], taints = [], configuration = {} } = options;
   const { clientAuthorityFile } = server;
+  const { written, imageGc } = options.pressure;
   return {
     kind: "KubeletConfiguration",
     apiVersion: "kubelet.config.k8s.io/v1beta1",
@@ -52,6 +53,17 @@ export function kubeletConfiguration(options: ContainerNodeOptions, { port, cgro
     containerLogMaxSize: `${LOG_ROTATION_DEFAULT.maxBytes / 2 ** 20}Mi`,
     containerLogMaxFiles: LOG_ROTATION_DEFAULT.maxFiles,
     containerLogMonitorInterval: goDuration(LOG_ROTATION_DEFAULT.everyMs),
+    imageMinimumGCAge: goDuration(imageGc.minAgeMs),
+    imageMaximumGCAge: goDuration(imageGc.maxAgeMs),
+    imageGCHighThresholdPercent: imageGc.highPercent,
+    imageGCLowThresholdPercent: imageGc.lowPercent,
+    evictionHard: { ...written.hard },
+    ...(Object.keys(written.soft).length === 0
+      ? {}
+      : { evictionSoft: { ...written.soft }, evictionSoftGracePeriod: { ...written.softGracePeriods } }),
+    ...(Object.keys(written.minReclaim).length === 0 ? {} : { evictionMinimumReclaim: { ...written.minReclaim } }),
+    evictionPressureTransitionPeriod: goDuration(options.pressure.transitionMs),
+    evictionMaxPodGracePeriod: options.pressure.maxPodGraceSeconds,
     configMapAndSecretChangeDetectionStrategy: "Watch",
     ...(taints.length === 0 ? {} : { registerWithTaints: taints.map((taint) => ({ ...taint })) }),
     registerNode: true,

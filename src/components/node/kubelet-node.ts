@@ -32,6 +32,7 @@ import { keptKubeletCertificate } from "./kubelet-certificate.ts";
 import { startContainerNode, type ContainerNode } from "./container-node.ts";
 import { startLocalPath } from "./local-path.ts";
 import { readCertificatePair, readServerAccess } from "./server-access.ts";
+import { kubeletPressureOf } from "../../config/kubelet/pressure-flags.ts";
 
 export interface KubeletNodeOptions {
   readonly values: KubeletFlagValues;
@@ -117,6 +118,7 @@ export async function startKubeletNode(options: KubeletNodeOptions): Promise<Kub
       taints: values["register-with-taints"].flatMap((taint) => parseTaint(taint) ?? []),
       reserved: reservedOf([...values["system-reserved"], ...values["kube-reserved"]]),
       configuration: configurationOf(values),
+      pressure: kubeletPressureOf(values),
       server: {
         host: values.address,
         port: values.port,

@@ -48,7 +48,10 @@ export function machineStatistics(options: MachineStatisticsOptions): NodeNumber
 }
 
 /** Size of the disk, and the share of the runtime. */
-async function imageNumbers({ runtime, log }: MachineStatisticsOptions): Promise<FilesystemUsage | undefined> {
+export async function imageNumbers({
+  runtime,
+  log,
+}: Pick<MachineStatisticsOptions, "runtime" | "log">): Promise<FilesystemUsage | undefined> {
   try {
     const found = await runtime.imageFilesystem?.();
     if (found === undefined) return undefined;

@@ -1,5 +1,5 @@
 /** Current resource usage of this machine, from the kernel's own counters. Unknown values are omitted. */
-import { readFile, statfs } from "node:fs/promises";
+import { readFile, stat, statfs } from "node:fs/promises";
 import { uptime } from "node:os";
 
 export interface MachineUsage {
@@ -50,6 +50,12 @@ export async function machineUsage(nowMs: number): Promise<MachineUsage> {
     ...(outward === undefined ? {} : { network: outward }),
     processes: { running: Number(/ \d+\/(?<all>\d+) /.exec(load ?? "")?.groups?.["all"] ?? 0), max: Number(pidMax) },
   };
+}
+
+/** Whether two paths are on the same file system. */
+export async function isSameFileSystem(a: string, b: string): Promise<boolean> {
+  const [one, other] = await Promise.all([stat(a), stat(b)]);
+  return one.dev === other.dev;
 }
 
 export async function diskUsage(path: string): Promise<DiskUsage> {

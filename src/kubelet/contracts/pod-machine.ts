@@ -68,6 +68,10 @@ export class MountError extends Error {
 export interface PodEviction {
   readonly reason: string;
   readonly message: string;
+  /** Grace period. Absent: as short as possible. */
+  readonly graceMs?: number;
+  /** The node is short of a resource: the Pod gets the condition DisruptionTarget. */
+  readonly isDisruption?: boolean;
 }
 
 /** The Pod cannot run on this node: it becomes Failed with this reason, so that its controller replaces it. Reported as an Event, too. */

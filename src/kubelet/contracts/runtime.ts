@@ -56,6 +56,8 @@ export interface Runtime extends AsyncDisposable {
   pullImage(image: string, pod: Pod, options?: PullOptions): Promise<string>;
   images(): Promise<readonly Image[]>;
   removeImage(image: string): Promise<void>;
+  /** Ids and names of the images of all containers in the runtime, those of other owners included. Absent: images are not collected. */
+  usedImages?(): Promise<readonly string[]>;
 
   /** Log lines of a container, oldest first; with `follow`, until it exits or the signal aborts. */
   logs(containerId: string, options: LogOptions, signal: AbortSignal): AsyncIterable<LogLine>;

@@ -3,18 +3,16 @@
  * that cannot be measured is left alone. Not here: the limits and messages (storage-limits.ts), terminating the Pod (pod/).
  */
 import type { Pod } from "../../api/generated/core/v1.ts";
-import { NOT_NEEDED } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { PodStorageSource } from "../contracts/pod-storage.ts";
 import type { PodStats } from "../contracts/runtime.ts";
+import { repeating } from "./eviction-manager.ts";
+import { isCritical } from "./rank-pods.ts";
 import { evictionOf, hasStorageLimit, type StorageSignal } from "./storage-limits.ts";
 
 /** Upstream's monitoringInterval of the eviction manager. */
 const INTERVAL_MS = 10_000;
-
-/** Priority of system-cluster-critical: such Pods are not evicted, as upstream. */
-const CRITICAL_PRIORITY = 2_000_000_000;
 
 export interface StorageEvictionOptions {
   /** Pods of this node that run. */
@@ -29,27 +27,7 @@ export interface StorageEvictionOptions {
 }
 
 export function startStorageEviction(options: StorageEvictionOptions): AsyncDisposable {
-  const stop = new AbortController();
-  const running = run(options, stop.signal);
-  return {
-    async [Symbol.asyncDispose]() {
-      stop.abort(NOT_NEEDED);
-      await running;
-    },
-  };
-}
-
-async function run(options: StorageEvictionOptions, signal: AbortSignal): Promise<void> {
-  const { clock, log } = options;
-  while (!signal.aborted) {
-    await clock.sleep(INTERVAL_MS, signal).catch(() => undefined); // Stopped.
-    if (signal.aborted) return;
-    try {
-      await evictExceeding(options);
-    } catch (error) {
-      log.warn("Cannot measure the local storage of Pods; retrying", { error });
-    }
-  }
+  return repeating(() => evictExceeding(options), { ...options, everyMs: INTERVAL_MS, what: "Measuring the local storage of Pods" });
 }
 
 /** One pass over all Pods with limits. */
@@ -66,8 +44,4 @@ export async function evictExceeding({ pods, storageOf, stats, evict, metrics, l
     metrics?.evicted(eviction.signal);
     evict(uid, eviction.message);
   }
-}
-
-function isCritical({ spec }: Pod): boolean {
-  return (spec?.priority ?? 0) >= CRITICAL_PRIORITY;
 }

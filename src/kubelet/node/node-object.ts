@@ -12,6 +12,7 @@ import { deepEqual } from "../../base/deep.ts";
 import type { Draft } from "../../client/client.ts";
 import { KUBELET_VERSION, type NodeFacts } from "./node-facts.ts";
 import type { Image, RuntimeFeatures } from "../contracts/runtime.ts";
+import type { PressureCondition } from "../eviction/signals.ts";
 import { joinedErrors } from "../../base/joined-errors.ts";
 
 export interface NodeDescription {
@@ -25,6 +26,8 @@ export interface NodeDescription {
   readonly volumesInUse?: readonly string[] | undefined;
   /** Why Pods cannot run; undefined if the runtime is ready. */
   readonly trouble?: string | undefined;
+  /** Default: none. */
+  readonly pressure?: readonly PressureCondition[];
 }
 
 /** Volumes are attached by the attach/detach controller, not by the kubelet. */
@@ -109,7 +112,7 @@ export function nodeStatus(before: NodeStatus | undefined, description: NodeDesc
     ...(used.length === 0 ? {} : { volumesInUse: used }),
     capacity,
     allocatable: { ...before?.allocatable, ...allocatableOf(capacity, facts) },
-    conditions: nodeConditions(before?.conditions, capacity, description.trouble, nowMs),
+    conditions: nodeConditions(before?.conditions, capacity, description, nowMs),
     addresses: facts.addresses,
     ...(port === undefined ? {} : { daemonEndpoints: { kubeletEndpoint: { Port: port } } }),
     nodeInfo: {
@@ -166,20 +169,52 @@ function imagesOf(images: readonly Image[]): readonly ContainerImage[] {
 // ── conditions ──────────────────────────────────────────────────────────────────────────────────────
 
 const PRESSURES = [
-  { type: "MemoryPressure", reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available" },
-  { type: "DiskPressure", reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure" },
-  { type: "PIDPressure", reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available" },
+  {
+    type: "MemoryPressure",
+    without: { reason: "KubeletHasSufficientMemory", message: "kubelet has sufficient memory available", event: "NodeHasSufficientMemory" },
+    under: {
+      reason: "KubeletHasInsufficientMemory",
+      message: "kubelet has insufficient memory available",
+      event: "NodeHasInsufficientMemory",
+    },
+  },
+  {
+    type: "DiskPressure",
+    without: { reason: "KubeletHasNoDiskPressure", message: "kubelet has no disk pressure", event: "NodeHasNoDiskPressure" },
+    under: { reason: "KubeletHasDiskPressure", message: "kubelet has disk pressure", event: "NodeHasDiskPressure" },
+  },
+  {
+    type: "PIDPressure",
+    without: { reason: "KubeletHasSufficientPID", message: "kubelet has sufficient PID available", event: "NodeHasSufficientPID" },
+    under: { reason: "KubeletHasInsufficientPID", message: "kubelet has insufficient PID available", event: "NodeHasInsufficientPID" },
+  },
 ] as const;
+
+function pressureConditions(pressure: readonly PressureCondition[]) {
+  return PRESSURES.map(({ type, without, under }) => {
+    const isUnder = pressure.includes(type);
+    const { reason, message } = isUnder ? under : without;
+    return { type, status: isUnder ? "True" : "False", reason, message };
+  });
+}
+
+/** Reasons of Events about conditions that changed. */
+export function changedPressures(before: Node, after: Node): readonly string[] {
+  return PRESSURES.flatMap(({ type, without, under }) => {
+    const [was, is] = [before, after].map(({ status }) => findCondition(status?.conditions, type)?.status);
+    return was === undefined || was === is ? [] : [is === "True" ? under.event : without.event];
+  });
+}
 
 const REQUIRED_RESOURCES = ["cpu", "memory", "pods", "ephemeral-storage"];
 
 function nodeConditions(
   before: readonly NodeCondition[] | undefined,
   capacity: ResourceList,
-  trouble: string | undefined,
+  { trouble, pressure = [] }: NodeDescription,
   nowMs: number,
 ): readonly NodeCondition[] {
-  const own = [...PRESSURES.map((pressure) => ({ ...pressure, status: "False" })), readyOf(capacity, trouble)];
+  const own = [...pressureConditions(pressure), readyOf(capacity, trouble)];
   const conditions = (before ?? []).map((condition) => own.find(({ type }) => type === condition.type) ?? condition);
   const missing = own.filter(({ type }) => findCondition(before, type) === undefined);
   const now = formatTime(nowMs);

@@ -15,9 +15,10 @@ import { deepEqual } from "../../base/deep.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { Client } from "../../client/client.ts";
-import type { EventRecorder } from "../../client/events/event-recorder.ts";
+import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
 import type { NodeFacts } from "./node-facts.ts";
-import { hasStatusChanged, metadataPatch, newNode, nodeStatus, type NodeDescription } from "./node-object.ts";
+import type { PressureCondition } from "../eviction/signals.ts";
+import { changedPressures, hasStatusChanged, metadataPatch, newNode, nodeStatus, type NodeDescription } from "./node-object.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
 import type { Image, Runtime } from "../contracts/runtime.ts";
 import type { NodeFailures } from "./shared-failures.ts";
@@ -59,6 +60,7 @@ export class NodeStatusManager {
   #areImagesOld = true;
   #isUnschedulable = false;
   #trouble: string | undefined;
+  #pressure: readonly PressureCondition[] = [];
   /** The report that runs, and the one that begins after it. */
   #reporting: Promise<void> = Promise.resolve();
   #nextReport: Promise<void> | undefined;
@@ -80,6 +82,15 @@ export class NodeStatusManager {
   /** True while Pods cannot run; it is then checked more often. */
   get hasTrouble(): boolean {
     return this.#trouble !== undefined;
+  }
+
+  /** A changed pressure is written at once, so that no Pod is scheduled to the node. */
+  setPressure(conditions: readonly PressureCondition[]): void {
+    if (deepEqual(conditions, this.#pressure)) return;
+    this.#pressure = conditions;
+    this.#checked = undefined;
+    // Never rejects.
+    void this.reportVolumesInUse();
   }
 
   /** Images were pulled or removed: the next check lists them. */
@@ -208,7 +219,16 @@ export class NodeStatusManager {
     const { nodeName, facts, runtime } = this.#options;
     const volumesInUse = this.#options.machine?.volumesInUse();
     const { version: runtimeVersion, features } = runtime;
-    return { name: nodeName, facts, runtimeVersion, features, images: this.#images, trouble: this.#trouble, volumesInUse };
+    return {
+      name: nodeName,
+      facts,
+      runtimeVersion,
+      features,
+      images: this.#images,
+      trouble: this.#trouble,
+      pressure: this.#pressure,
+      volumesInUse,
+    };
   }
 
   /** Keeps the known images if the runtime does not respond. */
@@ -236,9 +256,14 @@ export class NodeStatusManager {
   // ── events ────────────────────────────────────────────────────────────────────────────────────────
 
   #record(reason: string, message: string): void {
+    this.record({ type: "Normal", reason, message });
+  }
+
+  /** An Event about the Node. */
+  record(event: RecordedEvent): void {
     const { recorder, nodeName } = this.#options;
     // As upstream, the name serves as uid: events may be recorded before the Node exists.
-    recorder.record({ apiVersion: "v1", kind: "Node", metadata: { name: nodeName, uid: nodeName } }, { type: "Normal", reason, message });
+    recorder.record({ apiVersion: "v1", kind: "Node", metadata: { name: nodeName, uid: nodeName } }, event);
   }
 
   #recordStatus(reason: string): void {
@@ -247,6 +272,7 @@ export class NodeStatusManager {
 
   /** Records only changes; a new node records its conditions. */
   #recordConditions(before: Node | undefined, after: Node): void {
+    if (before !== undefined) for (const reason of changedPressures(before, after)) this.#recordStatus(reason);
     const [was, is] = [before === undefined ? undefined : readyCondition(before)?.status, readyCondition(after)?.status];
     if (was === is) return;
     if (before === undefined) for (const reason of SUFFICIENT) this.#recordStatus(reason);

@@ -19,7 +19,7 @@ import type { AdmissionRefusal } from "./admit-pod.ts";
 import type { KubeletMetrics } from "../kubelet-metrics.ts";
 import { stopGraceMs } from "../shared/grace-period.ts";
 import { PodActions } from "./pod-actions.ts";
-import type { PodMachine } from "../contracts/pod-machine.ts";
+import type { PodEviction, PodMachine } from "../contracts/pod-machine.ts";
 import { PodWorkerMemory } from "./pod-state.ts";
 import {
   initialState,
@@ -201,10 +201,10 @@ export class PodWorker {
   }
 
   /** Terminates the Pod at once; it stays in the API as Failed. */
-  evict(message: string): void {
+  evict(eviction: Omit<PodEviction, "reason">): void {
     if (this.#memory.eviction !== undefined || !this.isActive || !isDesired(this.#state)) return;
-    this.#memory.eviction = { reason: EVICTED, message };
-    this.#options.recorder.record(this.#pod, { type: "Warning", reason: EVICTED, message });
+    this.#memory.eviction = { reason: EVICTED, ...eviction };
+    this.#options.recorder.record(this.#pod, { type: "Warning", reason: EVICTED, message: eviction.message });
     this.wake();
   }
 

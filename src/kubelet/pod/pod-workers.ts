@@ -5,7 +5,10 @@
  */
 import type { Node, Pod } from "../../api/generated/core/v1.ts";
 import type { InformerHandler } from "../../client/informer/informer.ts";
+import { pressureRefusal } from "../eviction/admit-under-pressure.ts";
+import type { PressureCondition } from "../eviction/signals.ts";
 import { refusalOf, type AdmissionRefusal } from "./admit-pod.ts";
+import type { PodEviction } from "../contracts/pod-machine.ts";
 import { PodWorker, type PodWorkerOptions } from "./pod-worker.ts";
 import { comparePendingResizes } from "../resize/resize-order.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
@@ -27,6 +30,8 @@ export class PodWorkers implements InformerHandler<Pod> {
 
   /** Workers with a resize that is undecided or deferred. */
   readonly #resizes = new Set<PodWorker>();
+
+  #pressure: readonly PressureCondition[] = [];
 
   constructor(options: PodWorkersOptions) {
     this.#options = options;
@@ -50,8 +55,8 @@ export class PodWorkers implements InformerHandler<Pod> {
     return [...this.#workers.values()].filter(({ isActive }) => isActive).map(({ pod }) => pod);
   }
 
-  evict(podUid: string, message: string): void {
-    this.#workers.get(podUid)?.evict(message);
+  evict(podUid: string, eviction: Omit<PodEviction, "reason">): void {
+    this.#workers.get(podUid)?.evict(eviction);
   }
 
   has(podUid: string): boolean {
@@ -139,8 +144,15 @@ export class PodWorkers implements InformerHandler<Pod> {
     return worker;
   }
 
+  /** Pods are rejected for it. */
+  setPressure(conditions: readonly PressureCondition[]): void {
+    this.#pressure = conditions;
+  }
+
   #admit(pod: Pod): AdmissionRefusal | undefined {
     const node = this.#options.node();
+    const refusal = pressureRefusal(pod, this.#pressure);
+    if (refusal !== undefined) return refusal;
     return node === undefined ? undefined : refusalOf({ pod, node, others: this.#active() });
   }
 

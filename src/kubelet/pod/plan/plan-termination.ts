@@ -37,7 +37,7 @@ export function planEnd(view: PodView, planning: Planning, { isPastDeadline }: {
  */
 function graceLeft({ pod, nowMs, memory, isResumed = false }: PodView): { readonly graceMs: number; readonly passedMs: number } {
   // As upstream: an evicted Pod must not write on for its own grace period.
-  if (memory.eviction !== undefined) return { graceMs: GRACE_MIN_MS, passedMs: 0 };
+  if (memory.eviction !== undefined) return { graceMs: Math.max(GRACE_MIN_MS, memory.eviction.graceMs ?? 0), passedMs: 0 };
   const graceMs = stopGraceMs(pod);
   const endMs = isResumed ? timestampMs(pod.metadata.deletionTimestamp) : undefined;
   if (endMs === undefined) return { graceMs, passedMs: 0 };

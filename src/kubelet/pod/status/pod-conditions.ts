@@ -5,6 +5,7 @@ import { findCondition } from "../../../api/machinery/conditions.ts";
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { SandboxStatus } from "../../contracts/runtime.ts";
 import { ALL_RESTARTING, isCleanedUp, isRestartAllDue, mayRestartAll } from "../plan/restart-all.ts";
+import type { PodEviction } from "../../contracts/pod-machine.ts";
 import type { Phase } from "./pod-phase.ts";
 
 export const RESIZE_PENDING = "PodResizePending";
@@ -25,6 +26,7 @@ export interface ConditionsView {
   readonly resizes: readonly PodCondition[];
   /** The Pod has a sandbox with a network. */
   readonly hasSandbox: boolean;
+  readonly eviction?: PodEviction | undefined;
   readonly nowMs: number;
 }
 
@@ -41,7 +43,7 @@ const FALSE: Saying = { status: "False" };
 export function podConditions(view: ConditionsView): readonly PodCondition[] {
   const { pod, phase, hasSandbox } = view;
   const isTerminated = phase === "Succeeded" || phase === "Failed";
-  const others = othersConditions(pod);
+  const others = withDisruption(view);
   const containersReady = areContainersReady(view);
   const sayings: readonly Saying[] = [
     hasSandbox ? TRUE : FALSE,
@@ -61,6 +63,16 @@ export function podConditions(view: ConditionsView): readonly PodCondition[] {
 /** Conditions of other components: readiness gates, DisruptionTarget. */
 export function othersConditions({ status }: Pod): readonly PodCondition[] {
   return status?.conditions?.filter(({ type }) => !OWN.includes(type) && !OPTIONAL.includes(type)) ?? [];
+}
+
+const DISRUPTION = "DisruptionTarget";
+
+/** Conditions of other components, and that of a Pod that is evicted because the node is short of a resource. */
+function withDisruption(view: ConditionsView): readonly PodCondition[] {
+  const others = othersConditions(view.pod);
+  if (view.eviction?.isDisruption !== true) return others;
+  const saying: Saying = { status: "True", reason: "TerminationByKubelet", message: view.eviction.message };
+  return [...others.filter(({ type }) => type !== DISRUPTION), conditionOf(DISRUPTION, saying, view)];
 }
 
 /** The transition time changes only with the status. */

@@ -48,6 +48,7 @@ export function podStatusOf(view: PodStatusView): PodStatus {
   // Readiness uses the phase that the Pod has reached, as upstream: a terminating Pod is not ready although it is not reported as Failed
   // yet.
   const conditionView = {
+    eviction: view.eviction,
     pod,
     initStatuses: initStatuses ?? [],
     statuses: statuses ?? [],
@@ -163,7 +164,7 @@ function phaseIn(
 /** Reason and message of the phase, kept until the phase changes. */
 function reasonFor({ pod, isPastDeadline, eviction }: PodStatusView, phase: Phase): Pick<PodStatus, "reason" | "message"> {
   const { status: { phase: before, reason, message } = {} } = pod;
-  if (eviction !== undefined && phase === "Failed" && before !== "Failed") return eviction;
+  if (eviction !== undefined && phase === "Failed" && before !== "Failed") return { reason: eviction.reason, message: eviction.message };
   if (isPastDeadline && phase === "Failed" && before !== "Failed") return DEADLINE;
   if (before !== phase) return {};
   return { ...(reason === undefined ? {} : { reason }), ...(message === undefined ? {} : { message }) };

@@ -8,6 +8,7 @@ import { RuntimeError, type ContainerConfig } from "../../contracts/runtime.ts";
 import {
   CONTAINER_RUNNING,
   createContainer,
+  listContainers,
   removeContainer,
   startContainer,
   stopContainer,
@@ -37,6 +38,14 @@ export class Containers {
 
   constructor(options: ContainersOptions) {
     this.#options = options;
+  }
+
+  /** Of all containers, those of other owners included. */
+  async usedImages(): Promise<readonly string[]> {
+    const { containers } = await this.#options.client.call(listContainers, {});
+    return containers
+      .flatMap(({ image, imageRef }) => [imageRef, image?.image ?? "", image?.userSpecifiedImage ?? ""])
+      .filter((name) => name !== "");
   }
 
   async create(sandboxId: string, config: ContainerConfig): Promise<string> {

@@ -195,6 +195,10 @@ export class CriRuntime implements Runtime {
     return this.#images.remove(image);
   }
 
+  usedImages(): Promise<readonly string[]> {
+    return this.#containers.usedImages();
+  }
+
   // ── statistics, logs and commands ─────────────────────────────────────────────────────────────────
 
   async *logs(containerId: string, options: LogOptions, signal: AbortSignal): AsyncGenerator<LogLine> {

@@ -145,6 +145,8 @@ const listedContainer = {
     id: { number: 1, type: "string" },
     sandboxId: { number: 2, type: "string" },
     metadata: { number: 3, type: containerMetadata },
+    image: { number: 4, type: imageSpec },
+    imageRef: { number: 5, type: "string" },
     state: { number: 6, type: "int32" },
     createdAt: { number: 7, type: "uint64" },
     labels: { number: 8, type: entry, repeated: true },
