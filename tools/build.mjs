@@ -20,6 +20,9 @@ const ENTRIES = {
   testing: "src/testing/index.ts",
 };
 
+/** Packages of the dashboard's page, which the bundle contains as data. */
+const PAGE_PACKAGES = ["node_modules/preact"];
+
 const dist = resolve(process.argv[2] ?? join(root, "dist"));
 /** In the clone, like dist/, so that one can be renamed to the other. */
 const fresh = join(root, ".cache/dist-new");
@@ -87,7 +90,7 @@ async function bundle() {
  */
 function licencesOf(metafile) {
   const folders = Object.keys(metafile.inputs).flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
-  const sections = [...new Set(folders)].sort().map((folder) => {
+  const sections = [...new Set([...folders, ...PAGE_PACKAGES])].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));
     return `${name} ${version} (${license})\n\n${file === undefined ? "" : readFileSync(join(root, folder, file), "utf8")}`;

@@ -159,6 +159,8 @@ describe("the packed package, used by a consumer", () => {
   test("contains the licences of bundled packages", () => {
     const licences = readFileSync(join(installed, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
     match(licences, /^sorted-btree \d/m);
+    // Of the page of the dashboard.
+    match(licences, /^preact \d/m);
   });
 
   for (const moduleResolution of ["nodenext", "bundler"]) {
