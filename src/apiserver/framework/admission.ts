@@ -6,6 +6,7 @@ import type { EvaluationTurns } from "../../cel/program/evaluation-turns.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
+import type { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import type { AdmissionConfig } from "./admission-config.ts";
@@ -30,6 +31,10 @@ export interface AdmissionRequest {
   readonly object?: KubeObject;
   /** The existing object, in the version of the request. Absent for CREATE and CONNECT. */
   readonly oldObject?: KubeObject;
+  /** Owners of the fields of `object` before any plugin changes it, computed on the first call. Absent if `object` is not stored. */
+  readonly managed?: () => ManagedFields;
+  /** Owners of the fields of `oldObject`. */
+  readonly oldManaged?: () => ManagedFields;
   readonly dryRun: boolean;
   /** Those of the request; for DELETE its DeleteOptions. Absent for CONNECT. */
   readonly options?: OperationOptions;

@@ -40,6 +40,7 @@ async function tryToDelete(
     namespace: name.namespace,
     name: name.name,
     oldObject: current.in(served),
+    oldManaged: () => current.managed(),
     dryRun,
     options,
     context: request.context,

@@ -23,6 +23,12 @@ function managerOf(fieldManager: string | undefined, userAgent: string): string 
   return program.replaceAll(UNPRINTABLE, "").slice(0, MANAGER_LENGTH_MAX);
 }
 
+/** Owners of fields that are computed on the first call: admission may read them before the write does. */
+export function once<T>(compute: () => T): () => T {
+  let known: { readonly value: T } | undefined;
+  return () => (known ??= { value: compute() }).value;
+}
+
 /** How fields of other versions are read; absent if the kind has one version. */
 export interface OtherVersions {
   readonly versions?: Versions;

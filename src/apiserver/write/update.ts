@@ -3,7 +3,7 @@
  * is computed again from the newer state, unless the client named a resourceVersion. An update that changes nothing writes nothing.
  */
 import { areSameButTimes, trackUpdate, type ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import type { KubeObject } from "../../api/machinery/object.ts";
 import { keepIdentity } from "../../api/machinery/patch/identity.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { conflict, invalidObject, isReason, notFound, StatusError } from "../../api/machinery/status-error.ts";
@@ -19,7 +19,7 @@ import type { ServerContext } from "../framework/server-context.ts";
 import type { Operation } from "../../store/store.ts";
 import { claimable, createObject, redefault } from "./create.ts";
 import { isReadyForRemoval } from "../shared/deletion.ts";
-import { fieldWriter, withVersions, type OtherVersions } from "./field-manager.ts";
+import { fieldWriter, once, otherVersions, withVersions, type OtherVersions } from "./field-manager.ts";
 import { metadataForUpdate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";
 import { validateUpdate } from "./validation.ts";
@@ -89,11 +89,15 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const shown = current.in(served);
   const wanted = await update.next(current);
   checkVersion(endpoint, request, wanted, current);
-  const admission = admissionOf(update, wanted.object, shown);
+  const sent = once(() => keepIdentity(withMetadata(wanted.object, shown), shown));
+  const claiming = claimOf(server, update, { sent, wanted, shown, current });
+  const claim = claiming instanceof Promise ? await claiming : claiming;
+  const owners = { managed: claim, oldManaged: () => current.managed() };
+  const admission = { ...admissionOf(update, wanted.object, shown), ...owners };
   const admitted = redefault(endpoint, wanted.object, await server.admission.mutate(admission, wanted.object));
   const isLarge = yieldLoopOf(request) !== undefined;
   if (isLarge) await yieldLoop(request);
-  const next = keepIdentity(withMetadata(admitted, shown), shown);
+  const next = admitted === wanted.object ? sent() : keepIdentity(withMetadata(admitted, shown), shown);
   if (isLarge) await yieldLoop(request);
 
   const previous = workingForm(endpoint, current);
@@ -105,12 +109,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
   if (prepared !== previous) rejectTooLarge(endpoint, prepared, request);
   if (isLarge) await yieldLoop(request);
-  const sent = admitted === wanted.object ? next : keepIdentity(withMetadata(wanted.object, shown), shown);
-  const claimed = served.fromStorage === undefined ? sent : keepIdentity(claimable(endpoint, sent), shown);
-  const claiming =
-    wanted.managed ??
-    withVersions(endpoint, (versions) => claimFields(server, update, { next: claimed, wanted, shown, current }, versions));
-  const managed = claiming instanceof Promise ? await claiming : claiming;
+  const managed = claim();
   if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource, request })) ?? [];
   const change = { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) };
@@ -219,15 +218,36 @@ function grown({ resource }: Endpoint, subresource: string, next: KubeObject, pr
   return { ...next, metadata: { ...next.metadata, generation: (previous.metadata.generation ?? 0) + 1 } };
 }
 
+interface ClaimedChange {
+  readonly wanted: NextObject;
+  readonly shown: KubeObject;
+  readonly current: StoredObject;
+}
+
+/**
+ * The owners of all fields after the update, before admission changes it: computed on first use. Where another program converts between
+ * versions they are computed at once, since admission reads them synchronously.
+ */
+function claimOf(
+  server: ServerContext,
+  update: ObjectUpdate,
+  { sent, ...change }: ClaimedChange & { readonly sent: () => KubeObject },
+): (() => ManagedFields) | Promise<() => ManagedFields> {
+  const { endpoint } = update;
+  const { managed } = change.wanted;
+  if (managed !== undefined) return () => managed;
+  const claim = (versions: OtherVersions): ManagedFields => {
+    const next = endpoint.served.fromStorage === undefined ? sent() : keepIdentity(claimable(endpoint, sent()), change.shown);
+    return claimFields(server, update, { ...change, next }, versions);
+  };
+  if (endpoint.resource.conversion === undefined) return once(() => claim(otherVersions(endpoint)));
+  return Promise.resolve(withVersions(endpoint, claim)).then((known) => () => known);
+}
+
 function claimFields(
   server: ServerContext,
   { endpoint, request }: ObjectUpdate,
-  change: {
-    readonly next: KubeObject;
-    readonly wanted: { readonly sentManagedFields?: readonly ManagedFieldsEntry[] };
-    readonly shown: KubeObject;
-    readonly current: StoredObject;
-  },
+  change: ClaimedChange & { readonly next: KubeObject },
   versions: OtherVersions,
 ): ManagedFields {
   const { sentManagedFields: sent } = change.wanted;

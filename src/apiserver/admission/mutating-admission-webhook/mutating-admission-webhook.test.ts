@@ -74,6 +74,23 @@ test("without a later change no webhook is called again", async () => {
   );
 });
 
+test("a mutating webhook gets managedFields as the client's write leaves them, and cannot change them", async () => {
+  await using world = await given({
+    "/a": ({ object }) => allowed([add("b", owners(object).join()), { op: "remove", path: "/metadata/managedFields" }]),
+  });
+  await world.configure("1", webhookAt("a"));
+
+  const { body } = await world.call("POST", `${MAPS}?fieldManager=me`, MAP);
+
+  deepEqual(body.data, { a: "1", b: "me" });
+  deepEqual(owners(body), ["me"]);
+});
+
+function owners(object: unknown): readonly string[] {
+  const { metadata } = object as { readonly metadata: { readonly managedFields?: readonly { readonly manager: string }[] } };
+  return (metadata.managedFields ?? []).map(({ manager }) => manager);
+}
+
 test("fields that a webhook adds are defaulted", async () => {
   await using world = await given({
     "/a": () => allowed([{ op: "add", path: "/spec/ports/-", value: { name: "more", port: 81 } }]),

@@ -100,6 +100,11 @@ const rows: readonly Row[] = [
     says: "allowed",
   },
   { title: "the namespace", spec: validated("namespaceObject.metadata.name == 'default'"), says: "allowed" },
+  {
+    title: "managedFields of the object",
+    spec: validated("object.metadata.managedFields.exists(one, one.operation == 'Update' && has(one.fieldsV1))"),
+    says: "allowed",
+  },
   { title: "no old object", spec: validated("oldObject == null"), says: "allowed" },
   {
     title: "a match condition that is false",

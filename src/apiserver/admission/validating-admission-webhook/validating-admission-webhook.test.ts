@@ -68,6 +68,30 @@ test("a webhook gets the request as an AdmissionReview", async () => {
   });
 });
 
+test("a webhook gets the managedFields of the object and of the old object", async () => {
+  await using world = await given({ "/a": () => allowed() });
+  const rules = [{ apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"], operations: ["*"] }];
+  await world.configure("a", webhookAt("a", { rules }));
+
+  equal((await world.call("POST", `${MAPS}?fieldManager=first`, map("m"))).code, 201);
+  equal((await world.call("PATCH", `${MAPS}/m?fieldManager=second`, { data: { b: "2" } }, MERGE)).code, 200);
+  equal((await world.call("DELETE", `${MAPS}/m`)).code, 200);
+
+  deepEqual(
+    world.webhooks.reviews.map(({ operation, object, oldObject }) => [operation, managersOf(object), managersOf(oldObject)]),
+    [
+      ["CREATE", ["first"], []],
+      ["UPDATE", ["first", "second"], ["first"]],
+      ["DELETE", [], ["first", "second"]],
+    ],
+  );
+});
+
+function managersOf(object: unknown): readonly string[] {
+  const { metadata } = (object ?? {}) as { readonly metadata?: { readonly managedFields?: readonly { readonly manager: string }[] } };
+  return (metadata?.managedFields ?? []).map(({ manager }) => manager);
+}
+
 const DENIED = 'admission webhook "a.example.com" denied the request';
 const FAILED = 'Internal error occurred: failed calling webhook "a.example.com": ';
 const INVALID = `${FAILED}received invalid webhook response: `;

@@ -1,5 +1,6 @@
 /** The objects of a request in the version and form that a webhook or policy wants, and back. */
-import { apiVersionOf, type GroupVersionKind, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
+import type { ManagedFields } from "../../../api/machinery/apply/managed-fields.ts";
+import { apiVersionOf, type GroupVersionKind, type JsonObject, type KubeObject, type ObjectMeta } from "../../../api/machinery/object.ts";
 import type { Subresource } from "../../../api/machinery/resource.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
@@ -14,28 +15,57 @@ type ScaleSubresource = Extract<Subresource, { readonly of: "scale" }>;
 
 /** Rejects with a StatusError if another program converts and fails. */
 export async function objectsFor(request: AdmissionRequest, target: AdmissionTarget): Promise<AdmittedObjects> {
-  const { object, oldObject } = request;
+  const { object, managed, oldObject, oldManaged } = request;
   return {
-    ...(object === undefined ? {} : { object: await shownTo(request, target, object) }),
-    ...(oldObject === undefined ? {} : { oldObject: await shownTo(request, target, oldObject) }),
+    ...(object === undefined ? {} : { object: await shownTo(request, target, { object, managed }) }),
+    ...(oldObject === undefined ? {} : { oldObject: await shownTo(request, target, { object: oldObject, managed: oldManaged }) }),
   };
 }
 
-async function shownTo(request: AdmissionRequest, { endpoint, kind }: AdmissionTarget, object: KubeObject): Promise<KubeObject> {
+interface OwnedObject {
+  readonly object: KubeObject;
+  readonly managed: (() => ManagedFields) | undefined;
+}
+
+async function shownTo(
+  request: AdmissionRequest,
+  { endpoint, kind }: AdmissionTarget,
+  { object, managed }: OwnedObject,
+): Promise<KubeObject> {
   const definition = request.endpoint.resource.subresources[request.subresource];
   if (definition?.of === "scale") return scaleOf(definition, object);
   if (definition?.of === "action" || definition?.of === "connection") return withKind(object, kind);
-  return withKind(await converted(object, request.endpoint, endpoint), kind);
+  const shown = withKind(await converted(object, request.endpoint, endpoint), kind);
+  return managed === undefined ? shown : withManagedFields(shown, managed);
 }
 
-/** The changed object of a webhook or policy as the request has it. */
+/** managedFields are computed and parsed when they are first read: few expressions read them. */
+function withManagedFields(object: KubeObject, managed: () => ManagedFields): KubeObject {
+  let entries: ObjectMeta["managedFields"];
+  const metadata = Object.defineProperty({ ...object.metadata }, "managedFields", {
+    enumerable: true,
+    get() {
+      entries ??= managed().entries();
+      return entries.length === 0 ? undefined : entries;
+    },
+  });
+  return { ...object, metadata };
+}
+
+function withoutManagedFields(object: KubeObject): KubeObject {
+  const { managedFields: _managedFields, ...metadata } = object.metadata;
+  return { ...object, metadata };
+}
+
+/** The changed object of a webhook or policy as the request has it. Changes of managedFields have no effect. */
 export async function objectBack(request: AdmissionRequest, { endpoint }: AdmissionTarget, changed: KubeObject): Promise<KubeObject> {
   const { subresource, object, endpoint: requested } = request;
   const definition = requested.resource.subresources[subresource];
   if (definition?.of === "scale") return definition.write(object as KubeObject, replicasOf(changed));
   if (definition?.of === "action" || definition?.of === "connection") return changed;
   const { served, resource } = requested;
-  return withKind(await converted(changed, endpoint, requested), { group: served.group, version: served.version, kind: resource.kind });
+  const kept = withoutManagedFields(changed);
+  return withKind(await converted(kept, endpoint, requested), { group: served.group, version: served.version, kind: resource.kind });
 }
 
 /** An object in its storage version, as the endpoint serves it. */
