@@ -38,8 +38,11 @@ const DOCUMENTS: Readonly<Record<string, JsonObject>> = {
   "/apis/far.away/v1": { resources: [{ name: "stars", kind: "Star", namespaced: false, verbs: [] }] },
 };
 
-/** A server with these documents; `broken` ones are answered with an error. */
-function serverOf({ broken = [] }: { readonly broken?: readonly string[] } = {}): Client {
+/** A server with these documents; `broken` ones are answered with 503, `missing` ones with 404. */
+function serverOf({
+  broken = [],
+  missing = [],
+}: { readonly broken?: readonly string[]; readonly missing?: readonly string[] } = {}): Client {
   const unused = () => Promise.reject(new Error("Only documents are asked for"));
   const transport: Transport = {
     request: unused,
@@ -47,6 +50,7 @@ function serverOf({ broken = [] }: { readonly broken?: readonly string[] } = {})
     async document(path, { signal } = {}) {
       signal?.throwIfAborted();
       const found = DOCUMENTS[path];
+      if (missing.includes(path)) throw new StatusError("NotFound", `${path} does not exist`);
       if (found === undefined || broken.includes(path)) throw new StatusError("ServiceUnavailable", `${path} is down`);
       return found;
     },
@@ -102,6 +106,13 @@ test("a group that does not respond is reported and hides no other group", async
 test("discovery rejects without the group list, and when it is aborted", async () => {
   await rejects(discover(serverOf({ broken: ["/apis"] })), /\/apis is down/);
   await rejects(discover(serverOf(), { signal: AbortSignal.abort(new Error("enough")) }), /enough/);
+});
+
+test("a listed version that does not exist has no kinds and is no failure", async () => {
+  const { all, failures } = await discover(serverOf({ missing: ["/apis/far.away/v1"] }));
+
+  equal(named(all).includes("far.away/v1 stars"), false);
+  deepEqual(failures, []);
 });
 
 describe("a kind is found by apiVersion and kind", async () => {

@@ -4,6 +4,7 @@
  */
 import type { JsonObject } from "../api/machinery/object.ts";
 import { parseApiVersion } from "../api/machinery/object.ts";
+import { isReason } from "../api/machinery/status-error.ts";
 import type { CallOptions, Client, ResourceKind } from "./client.ts";
 
 export interface DiscoveredKind extends ResourceKind {
@@ -33,8 +34,11 @@ export async function discover(client: Client, options: CallOptions = {}): Promi
   // An aborted request does not mean that the group is missing.
   options.signal?.throwIfAborted();
   const all = answers.flatMap((answer) => (answer.status === "fulfilled" ? answer.value : []));
+  // A version that is listed and not found has no kinds: it was removed meanwhile, or an APIService without a Service names it.
   const failures = answers.flatMap((answer, index): readonly DiscoveryFailure[] =>
-    answer.status === "fulfilled" ? [] : [{ groupVersion: groupVersions[index] as string, error: answer.reason as unknown }],
+    answer.status === "fulfilled" || isReason(answer.reason, "NotFound")
+      ? []
+      : [{ groupVersion: groupVersions[index] as string, error: answer.reason as unknown }],
   );
   return { all, preferred: preferredOf(all), failures };
 }

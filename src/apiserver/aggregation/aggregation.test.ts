@@ -243,6 +243,25 @@ test("discovery merges an aggregated API by its priority, in both forms", async 
   });
 });
 
+test("a local APIService of a group that is not served is in plain discovery only", async () => {
+  await using started = await startServer();
+  const spec = { group: GROUP, version: "v1", groupPriorityMinimum: 17_900, versionPriority: 15 };
+  await started.call("POST", API_SERVICES_PATH, { metadata: { name: API_SERVICE }, spec });
+
+  const names = groupNames((await started.call("GET", "/apis")).body);
+  const group = await started.call("GET", `/apis/${GROUP}`);
+  const resources = await started.call("GET", `/apis/${GROUP}/v1`);
+
+  equal(names.indexOf(GROUP) + 1, names.indexOf("apps"));
+  deepEqual(group.body.versions, [{ groupVersion: `${GROUP}/v1`, version: "v1" }]);
+  deepEqual([resources.code, resources.text], [404, "404 page not found\n"]);
+  equal(await discovered(started), undefined);
+
+  await started.call("DELETE", `${API_SERVICES_PATH}/${API_SERVICE}`);
+  equal(groupNames((await started.call("GET", "/apis")).body).includes(GROUP), false);
+  equal((await started.call("GET", `/apis/${GROUP}`)).code, 404);
+});
+
 test("an unavailable aggregated API is listed as stale, and other groups are unaffected", async () => {
   const remote = remoteStub();
   await using started = await startServer({ remoteConnector: remote.connector });

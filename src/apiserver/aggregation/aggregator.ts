@@ -9,7 +9,7 @@ import type { Aggregation, ApiPriority, RemoteApi, RemoteConnector } from "../fr
 import type { OwnRequests } from "../framework/own-requests.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { API_SERVICES, isAvailable, placeOf, serviceOf } from "./api-service.ts";
-import { AutoRegistration } from "./auto-registration.ts";
+import { AutoRegistration, MANAGED_LABEL, nameOf } from "./auto-registration.ts";
 import { AvailabilityController } from "./availability-controller.ts";
 import { AvailabilityMetrics } from "./availability-metrics.ts";
 import { localPriority } from "./built-in-priorities.ts";
@@ -33,12 +33,18 @@ interface Registered {
   readonly api: RemoteApi;
 }
 
+interface LocalApi extends GroupVersion {
+  readonly priority: ApiPriority;
+}
+
 export class Aggregator implements Aggregation {
   readonly #server: Pick<ServerContext, "endpoints" | "objects" | "clock" | "random" | "log">;
   readonly #remote: RemoteContext;
   /** By group, then by version: every request looks here. */
   readonly #byGroup = new Map<string, Map<string, Registered>>();
   readonly #byName = new Map<string, Registered>();
+  /** Those without a Service that a user created, by name. Those of this server follow its endpoints. */
+  readonly #local = new Map<string, LocalApi>();
   readonly #listeners = new Set<() => void>();
   readonly #metrics = new AvailabilityMetrics();
   readonly #documents: KeyWorker;
@@ -94,8 +100,13 @@ export class Aggregator implements Aggregation {
     for (const { api } of this.#byName.values()) yield api;
   }
 
+  local(): Iterable<GroupVersion> {
+    return this.#local.values();
+  }
+
   priorityOf({ group, version }: GroupVersion): ApiPriority {
-    return this.#byGroup.get(group)?.get(version)?.priority ?? localPriority({ group, version });
+    const registered = this.#byGroup.get(group)?.get(version) ?? this.#local.get(nameOf({ group, version }));
+    return registered?.priority ?? localPriority({ group, version });
   }
 
   onChange(listener: () => void): () => void {
@@ -113,6 +124,7 @@ export class Aggregator implements Aggregation {
     const known = this.#byName.get(name);
     this.#metrics.present(name, isAvailable(apiService));
     if (known === undefined || known.apiService.spec !== apiService.spec) this.#availability?.add(name);
+    this.#setLocal(name, apiService);
     const server = remoteServerOf(this.#remote, apiService);
     if (server === undefined) return this.#drop(name);
     this.#set(name, this.#registered(apiService, server, known));
@@ -121,13 +133,12 @@ export class Aggregator implements Aggregation {
 
   #registered(apiService: APIService, server: RemoteServer, known: Registered | undefined): Registered {
     const place = placeOf(apiService);
-    const { groupPriorityMinimum = 0, versionPriority = 0 } = apiService.spec ?? {};
     const isSame = known !== undefined && known.apiService.spec === apiService.spec;
     const registered: Registered = {
       apiService,
       server,
       fetcher: isSame ? known.fetcher : new DocumentFetcher(place, this.#server.clock),
-      priority: { group: groupPriorityMinimum, version: versionPriority },
+      priority: priorityIn(apiService),
       documents: isSame && isAvailable(apiService) ? known.documents : STALE,
       api: {
         ...place,
@@ -151,10 +162,20 @@ export class Aggregator implements Aggregation {
     this.#registration?.changed(apiService);
     this.#metrics.removed(name);
     this.#drop(name);
+    if (this.#local.delete(name)) this.#notify();
   }
 
   #reset(): void {
     for (const name of [...this.#byName.keys()]) this.#drop(name);
+    this.#local.clear();
+    this.#notify();
+  }
+
+  #setLocal(name: string, apiService: APIService): void {
+    const isLocal = serviceOf(apiService) === undefined && apiService.metadata.labels?.[MANAGED_LABEL] === undefined;
+    const wasLocal = this.#local.delete(name);
+    if (isLocal) this.#local.set(name, { ...placeOf(apiService), priority: priorityIn(apiService) });
+    if (isLocal || wasLocal) this.#notify();
   }
 
   #set(name: string, registered: Registered): void {
@@ -209,4 +230,8 @@ export class Aggregator implements Aggregation {
   #notify(): void {
     for (const listener of this.#listeners) listener();
   }
+}
+
+function priorityIn({ spec }: APIService): ApiPriority {
+  return { group: spec?.groupPriorityMinimum ?? 0, version: spec?.versionPriority ?? 0 };
 }

@@ -317,7 +317,7 @@ function present(
 
 /** True if the path is under an existing group; upstream answers other paths outside the API. */
 function isServed({ endpoints, dynamicApis, aggregation }: ServerContext, path: string): boolean {
-  const [, root, group] = path.split("/");
+  const [, root, group, version] = path.split("/");
   if (root !== "apis") return root === "api";
   for (const api of [...dynamicApis, ...aggregation.all()]) {
     if (api.group === group) return true;
@@ -325,6 +325,8 @@ function isServed({ endpoints, dynamicApis, aggregation }: ServerContext, path: 
   for (const { served } of endpoints.all()) {
     if (served.group === group) return true;
   }
+  // Nothing but the document of the group exists.
+  if (version === undefined) for (const api of aggregation.local()) if (api.group === group) return true;
   return false;
 }
 

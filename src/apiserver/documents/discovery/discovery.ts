@@ -58,7 +58,8 @@ function discoveryPaths(endpoints: Endpoints, { aggregation, dynamicApis }: Othe
     if (served.group === "") paths.add(`/api/${served.version}`);
     else paths.add(`/apis/${served.group}`).add(`/apis/${served.group}/${served.version}`);
   }
-  for (const { group, version } of [...dynamicApis, ...aggregation.all()]) paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`);
+  for (const { group, version } of [...dynamicApis, ...aggregation.all(), ...aggregation.local()])
+    paths.add(`/apis/${group}`).add(`/apis/${group}/${version}`);
   return [...paths];
 }
 
@@ -125,7 +126,7 @@ class Discovery {
   }
 
   #aggregated(path: string): DiscoveryObject {
-    return apiGroupDiscoveryList(this.#all().filter(({ name }) => (name === "") === (path === "/api")));
+    return apiGroupDiscoveryList(servedOf(this.#all()).filter(({ name }) => (name === "") === (path === "/api")));
   }
 
   #plain(path: string): DiscoveryObject {
@@ -138,7 +139,7 @@ class Discovery {
 
   #resources(group: string, wanted: string): DiscoveryObject {
     const found = this.#group(group).versions.find(({ version }) => version === wanted);
-    if (found === undefined) throw noSuchPath();
+    if (found === undefined || found.isUnserved === true) throw noSuchPath();
     return apiResourceList(group, found);
   }
 
@@ -151,6 +152,11 @@ class Discovery {
   #all(): readonly DiscoveredGroup[] {
     return (this.#groups ??= groupsOf(this.#endpoints.all(), this.#others));
   }
+}
+
+function servedOf(groups: readonly DiscoveredGroup[]): readonly DiscoveredGroup[] {
+  const served = groups.map(({ name, versions }) => ({ name, versions: versions.filter(({ isUnserved }) => isUnserved !== true) }));
+  return served.filter(({ versions }) => versions.length > 0);
 }
 
 /** JSON by default, as everywhere. The aggregated document is not available as YAML, and not for a single group. */

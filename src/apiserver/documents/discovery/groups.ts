@@ -26,6 +26,8 @@ export interface DiscoveredVersion {
   readonly dynamic?: readonly DynamicResource[];
   /** Set if another API server serves it; `endpoints` is then empty. */
   readonly remote?: RemoteApi;
+  /** Set if only an APIService names it, and no server serves it. As upstream, only plain lists of groups contain it. */
+  readonly isUnserved?: true;
 }
 
 /** What is served by other means than endpoints: by other API servers, or as data. */
@@ -49,6 +51,11 @@ export function groupsOf(endpoints: Iterable<Endpoint>, { aggregation, dynamicAp
   }
   for (const api of dynamicApis) versionsOf(api.group).set(api.version, { version: api.version, endpoints: [], dynamic: api.resources() });
   for (const remote of aggregation.all()) versionsOf(remote.group).set(remote.version, { version: remote.version, endpoints: [], remote });
+  for (const { group, version } of aggregation.local()) {
+    if (group === "") continue;
+    const versions = versionsOf(group);
+    if (!versions.has(version)) versions.set(version, { version, endpoints: [], isUnserved: true });
+  }
   const ranked = Array.from(groups, ([name, versions]) => rankedGroup(name, [...versions.values()], aggregation));
   return ranked.toSorted((a, b) => b.priority - a.priority || compareTexts(a.service, b.service)).map(({ group }) => group);
 }

@@ -13,6 +13,8 @@ export interface Aggregation {
   /** The other server of a group and version; undefined: this server serves it, or none does. Hot path: called per request. */
   remote(group: string, version: string): RemoteApi | undefined;
   all(): Iterable<RemoteApi>;
+  /** Of APIServices of users without a Service: plain discovery lists them, even if this server does not serve them. */
+  local(): Iterable<GroupVersion>;
   /** Order of a group and version in discovery, whichever server serves it. */
   priorityOf(place: GroupVersion): ApiPriority;
   /** Calls back after each change of routes, priorities or documents. Returns the function that unsubscribes. */
@@ -23,6 +25,7 @@ export interface Aggregation {
 export const NO_AGGREGATION: Aggregation = {
   remote: () => undefined,
   all: () => [],
+  local: () => [],
   priorityOf: () => ({ group: 0, version: 0 }),
   onChange: () => () => undefined,
 };
