@@ -4,14 +4,18 @@
  */
 import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { execFileSync } from "node:child_process";
-import { mkdir, readdir } from "node:fs/promises";
+import { mkdir, readdir, stat, writeFile } from "node:fs/promises";
 import { after, before, describe, test } from "node:test";
 import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
+import type { JsonObject } from "../../src/api/machinery/object.ts";
+import { attachLoopDevice, detachLoopDevice } from "../../src/host/kernel/loop-devices.ts";
 import { becomes } from "../../src/testing/becomes.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 import { needs } from "../../src/testing/needs.ts";
 import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../../src/testing/servers/real-cluster.ts";
 
+/** Whole blocks: the rest of a file is not part of its device. */
+const DEVICE_BYTES = 64 * 1024;
 const READY = "--for=condition=Ready --timeout=180s";
 
 describe("mounts in containers", needs(...REAL_CLUSTER_NEEDS), () => {
@@ -100,5 +104,38 @@ describe("mounts in containers", needs(...REAL_CLUSTER_NEEDS), () => {
         'failed to resolve recursive read-only mode: volume "host" requested recursive read-only mode, but it is not supported by the runtime',
     });
     ok(!(await readdir(shared)).includes("new"));
+  });
+
+  test("a device file in a volume gives access to the device only to privileged containers", needs("loop"), async () => {
+    const image = `${cluster.directory}/device`;
+    await writeFile(image, "of the host".padEnd(DEVICE_BYTES, "\n"));
+    const device = await attachLoopDevice(image);
+    try {
+      const { rdev } = await stat(device);
+      const volumes = [
+        { name: "host", hostPath: { path: shared } },
+        { name: "device", hostPath: { path: device, type: "BlockDevice" } },
+      ];
+      const aDevicePod = (name: string, container: JsonObject, mounts: readonly JsonObject[]) =>
+        aRealPod(name, SLEEP, { container: { volumeMounts: [...mounts], ...container }, volumes, terminationGracePeriodSeconds: 0 });
+      const atDevice = { name: "device", mountPath: "/device" };
+      await kubectl("apply -f -", { input: aDevicePod("plain", {}, [{ name: "host", mountPath: "/host" }, atDevice]) });
+      await kubectl("apply -f -", { input: aDevicePod("privileged", { securityContext: { privileged: true } }, [atDevice]) });
+      await kubectl(`wait pod plain privileged ${READY}`);
+      const read = (pod: string, path: string) => kubectl.run(`exec ${pod} -- head -c 11 ${path}`);
+
+      equal((await read("privileged", "/device")).stdout, "of the host");
+      match((await read("plain", "/device")).stderr, /Operation not permitted/);
+
+      // As a container could by CAP_MKNOD, if the runtime let it.
+      execFileSync("mknod", [`${shared}/made`, "b", String(rdev >> 8), String(rdev & 0xff)]);
+      match((await read("plain", "/host/made")).stderr, /Operation not permitted/);
+      await kubectl("apply -f -", { input: aDevicePod("part", {}, [{ name: "host", mountPath: "/part", subPath: "made" }]) });
+      await kubectl(`wait pod part ${READY}`);
+      match((await read("part", "/part")).stderr, /Operation not permitted/);
+      await kubectl("delete pod plain privileged part");
+    } finally {
+      await detachLoopDevice(device);
+    }
   });
 });

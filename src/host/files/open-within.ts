@@ -10,7 +10,10 @@ import { relative } from "node:path";
 /** O_PATH: opens nothing, so a FIFO does not block and no device notices. Node does not name it. */
 const ONLY_THE_PLACE = 0o10000000;
 
-/** The resolved path would be outside of the directory. */
+/** PATH_MAX of Linux, with the final zero. Descriptors reach further, but no other program could use or remove what is there. */
+const PATH_BYTES_MAX = 4_096;
+
+/** The resolved path would be outside of the directory, or beyond what a path can name. */
 export class OutsideError extends Error {
   override readonly name = "OutsideError";
 }
@@ -22,6 +25,10 @@ export class OutsideError extends Error {
 export async function openWithin(directory: string, path: string, modeOfMissing?: number): Promise<FileHandle> {
   const root = await realpath(directory);
   const parts = path.split("/").filter((part) => part !== "" && part !== ".");
+  if (Buffer.byteLength([root, ...parts].join("/")) >= PATH_BYTES_MAX)
+    throw new OutsideError(
+      `Cannot open a path of ${Buffer.byteLength(path)} bytes in ${root}: paths have at most ${PATH_BYTES_MAX - 1} bytes`,
+    );
   const { existing, missing } = await resolveExisting(root, parts);
   if (missing.length > 0 && modeOfMissing === undefined) throw new OutsideError(`Cannot open "${path}" in ${root}: it does not exist`);
   return openEach(root, [...existing, ...missing], { made: missing.length, mode: modeOfMissing ?? 0 });

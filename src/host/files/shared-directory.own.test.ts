@@ -39,6 +39,18 @@ test("directories are created with their exact mode regardless of the umask; exi
   assert.deepEqual([await namesIn(at("a")), await namesIn(at("none"))], [["b"], []]);
 });
 
+test("touching a FIFO does not block, and touching a dangling link creates nothing at its target", async () => {
+  await using directory = await makeTemporaryDirectory("k8ts-shared-");
+  const at = (name: string) => join(directory.path, name);
+  execFileSync("mkfifo", [at("fifo")]);
+  await symlink("target", at("link"));
+  await writeFile(at("file"), "kept");
+
+  for (const name of ["fifo", "link", "file"]) await touchFile(at(name), 0o644);
+
+  assert.deepEqual([await fileKind(at("fifo")), await fileKind(at("target")), (await stat(at("file"))).size], ["other", undefined, 4]);
+});
+
 test("the group of a whole directory is set, of links themselves and not of their targets", { ...needs("tmpfs") }, async () => {
   await using directory = await makeTemporaryDirectory("k8ts-shared-");
   const at = (name: string) => join(directory.path, name);

@@ -61,9 +61,13 @@ export async function realPathOf(path: string): Promise<string> {
   return realpath(path);
 }
 
-/** Creates an empty file; an existing one is unchanged. */
+/** Creates an empty file. What exists is unchanged and not opened: a FIFO would block, and a link could point anywhere. */
 export async function touchFile(path: string, mode: number): Promise<void> {
-  await (await open(path, "a", mode)).close();
+  try {
+    await (await open(path, "wx", mode)).close();
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+  }
 }
 
 /** Group and mode; links are followed. Undefined if it does not exist. */

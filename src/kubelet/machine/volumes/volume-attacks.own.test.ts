@@ -1,11 +1,11 @@
 /** Volumes that hostile containers prepare, and many volumes at once: nothing outside is reached, and nothing is left. */
 import assert from "node:assert/strict";
-import { spawn } from "node:child_process";
+import { execFileSync, spawn } from "node:child_process";
 import { once } from "node:events";
 import { lstat, mkdir, readdir, readFile, realpath, stat, symlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { test } from "node:test";
-import type { Container, Pod, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
+import type { Container, PersistentVolumeSpec, Pod, Volume, VolumeMount } from "../../../api/generated/core/v1.ts";
 import { buildPod } from "../../../api/testing/pod.ts";
 import { giveToGroup } from "../../../host/files/shared-directory.ts";
 import { loopDevicesUnder } from "../../../host/kernel/loop-devices.ts";
@@ -36,15 +36,19 @@ function withSubPath(pod: Pod, subPath: string): { readonly container: Container
   return { container: { ...(pod.spec?.containers[0] as Container), volumeMounts: [mount] }, mount };
 }
 
-test(
-  "a subPath that is swapped with a link to a secret directory is mounted from the volume or refused, never from outside",
-  { ...needs("tmpfs") },
-  async () => {
+const DIRECTORY_VOLUMES: Readonly<Record<string, (path: string) => PersistentVolumeSpec>> = {
+  local: (path) => ({ local: { path } }),
+  hostPath: (path) => ({ hostPath: { path, type: "Directory" } }),
+};
+
+for (const [kind, specOf] of Object.entries(DIRECTORY_VOLUMES)) {
+  const title = `a subPath of a ${kind} volume that is swapped with a link to a secret directory is mounted from the volume or refused`;
+  test(title, { ...needs("tmpfs") }, async () => {
     await using all = await startVolumeCase();
     const [data, outside] = [join(all.disk, "data"), join(all.disk, "outside")];
     for (const directory of [data, outside]) await mkdir(directory);
     await writeFile(join(outside, "secret"), "");
-    all.bind("here", { local: { path: data } });
+    all.bind("here", specOf(data));
     const pod = podOfClaims("u", ["here"]);
     await all.volumes.mount(pod, ANY);
     const { container, mount } = withSubPath(pod, "place");
@@ -60,8 +64,8 @@ test(
     assert.equal(outcomes.has("escaped"), false);
     await all.volumes.unmount("u");
     assert.deepEqual([await mountPaths(all.root), await readdir(outside)], [[], ["secret"]]);
-  },
-);
+  });
+}
 
 test("fsGroup changes nothing outside of a volume whose entries are swapped with links", { ...needs("tmpfs") }, async () => {
   await using all = await startVolumeCase();
@@ -120,6 +124,77 @@ test(
     );
   },
 );
+
+/** Of a file name, and of a path: limits of Linux. */
+const [NAME_BYTES_MAX, PATH_BYTES_MAX] = [255, 4_096];
+/** Of an object's name, such as a PersistentVolume's or a claim's, and of a volume's and a container's in a Pod. */
+const [OBJECT_NAME_MAX, LABEL_NAME_MAX] = [253, 63];
+
+test("volumes, claims, containers and subPaths with names of maximum length are mounted and removed", { ...needs("tmpfs") }, async () => {
+  await using all = await startVolumeCase();
+  const data = join(all.disk, "data");
+  await mkdir(data);
+  // The helper prefixes the name of the claim.
+  const bound = "b".repeat(OBJECT_NAME_MAX - "c-".length);
+  all.bind(bound, { local: { path: data } });
+  const [volume, container] = ["v".repeat(LABEL_NAME_MAX), "k".repeat(LABEL_NAME_MAX)];
+  const subPath = ["x", "y", "z"].map((letter) => letter.repeat(NAME_BYTES_MAX)).join("/");
+  const mount = { name: volume, mountPath: "/v", subPath };
+  const pod = buildPod({
+    metadata: { uid: "u", name: "p".repeat(OBJECT_NAME_MAX), namespace: "ns" },
+    spec: {
+      containers: [{ name: container, image: "i", volumeMounts: [mount] }],
+      volumes: [{ name: volume, persistentVolumeClaim: { claimName: `c-${bound}` } }],
+    },
+  });
+  await all.volumes.mount(pod, ANY);
+  await writeFile(join(await all.volumes.subPath(pod, pod.spec?.containers[0] as Container, mount, subPath), "row"), "1");
+  await all.restart();
+  await all.volumes.unmount("u");
+
+  assert.deepEqual([await readFile(join(data, subPath, "row"), "utf8"), await mountPaths(all.root)], ["1", []]);
+});
+
+const TOO_LONG: Readonly<Record<string, string>> = {
+  "with a name that is too long for the file system": "n".repeat(NAME_BYTES_MAX + 1),
+  "that is too long for the kernel": Array.from({ length: PATH_BYTES_MAX / 2 }, () => "d").join("/"),
+};
+
+for (const [which, path] of Object.entries(TOO_LONG)) {
+  test(`a subPath ${which} is refused, and the Pod's volumes can still be removed`, { ...needs("tmpfs") }, async () => {
+    await using all = await startVolumeCase();
+    const data = join(all.disk, "data");
+    await mkdir(data);
+    all.bind("here", { local: { path: data } });
+    const pod = podOfClaims("u", ["here"]);
+    await all.volumes.mount(pod, ANY);
+    const { container, mount } = withSubPath(pod, path);
+
+    await assert.rejects(all.volumes.subPath(pod, container, mount, path), {
+      name: "ContainerConfigError",
+      message: 'failed to prepare subPath for volumeMount "here" of container "c"',
+    });
+
+    await all.volumes.unmount("u");
+    assert.deepEqual([await mountPaths(all.root), await all.volumes.pods(), await readdir(data)], [[], [], []]);
+  });
+}
+
+test("a subPath that is a FIFO is mounted without being opened, so that the kubelet does not block", { ...needs("tmpfs") }, async () => {
+  await using all = await startVolumeCase();
+  const data = join(all.disk, "data");
+  await mkdir(data);
+  execFileSync("mkfifo", [join(data, "pipe")]);
+  all.bind("here", { local: { path: data } });
+  const pod = podOfClaims("u", ["here"]);
+  await all.volumes.mount(pod, ANY);
+  const { container, mount } = withSubPath(pod, "pipe");
+  // Twice: the second start of a container finds the FIFO at its mount point.
+  const paths = [await all.volumes.subPath(pod, container, mount, "pipe"), await all.volumes.subPath(pod, container, mount, "pipe")];
+  assert.deepEqual([paths[0] === paths[1], (await lstat(paths[0] ?? "")).isFIFO()], [true, true]);
+  await all.volumes.unmount("u");
+  assert.deepEqual([await mountPaths(all.root), await readdir(data)], [[], ["pipe"]]);
+});
 
 test("a full disk fails a mount with its reason, leaves the claim's data, and is recovered from", { ...needs("tmpfs") }, async () => {
   await using all = await startVolumeCase();

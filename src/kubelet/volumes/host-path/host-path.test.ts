@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { volumeSuite } from "../testing/volume-suite.ts";
 import { VolumeWorld } from "../testing/volume-world.ts";
@@ -23,6 +23,20 @@ test("a hostPath below /var/lib/kubelet is below the kubelet's own root director
   const { path } = await world.mount(hostPath, { hostPath: { path: "/var/lib/kubelet/plugins", type: "DirectoryOrCreate" } });
 
   equal(path, "/data/plugins");
+});
+
+test("a hostPath that another process replaces while the kubelet creates it is refused", async () => {
+  const world = new VolumeWorld();
+  const { mounter } = world;
+  const create = mounter.touchFile.bind(mounter);
+  mounter.touchFile = (path, mode) => {
+    mounter.add(path, "other");
+    return create(path, mode);
+  };
+
+  await rejects(world.mount(hostPath, { hostPath: { path: "/srv/file", type: "FileOrCreate" } }), {
+    message: "hostPath type check failed: /srv/file is not a file",
+  });
 });
 
 test("a hostPath without a type is the path itself, and nothing is created", async () => {

@@ -55,7 +55,7 @@ export const hostPath: VolumePlugin<HostPathVolumeSource> = {
 async function ensureType(path: string, name: string, mounter: Mounter): Promise<void> {
   const type = Object.hasOwn(TYPES, name) ? TYPES[name] : undefined;
   if (type === undefined) throw new VolumeError(`${name} is an invalid volume type`);
-  const kind = await mounter.fileKind(path);
-  if (kind === undefined && type.create !== undefined) await type.create(path, mounter);
-  else if (kind !== type.kind) throw new VolumeError(`hostPath type check failed: ${path} is not ${type.description}`);
+  if (type.create !== undefined && (await mounter.fileKind(path)) === undefined) await type.create(path, mounter);
+  // Also after creation: a container that can write to the parent directory may have placed something else meanwhile.
+  if ((await mounter.fileKind(path)) !== type.kind) throw new VolumeError(`hostPath type check failed: ${path} is not ${type.description}`);
 }
