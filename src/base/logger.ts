@@ -4,6 +4,7 @@
  * its arguments. Not here: making arbitrary values printable (log-value.ts).
  */
 import type { Clock } from "./clock.ts";
+import { escapeControls } from "./text.ts";
 import { printable, type Printable, type PrintableObject } from "./log-value.ts";
 
 export type LogLevel = "debug" | "info" | "warn" | "error";
@@ -104,17 +105,6 @@ const PLAIN_WORD = /^[\p{L}\p{N}_./:@%+,-]+$/u;
 function asWord(value: Printable): string {
   if (typeof value === "string" && PLAIN_WORD.test(value)) return value;
   return escapeControls(JSON.stringify(value));
-}
-
-/**
- * What a terminal would interpret instead of show: C0, DEL and C1 controls (ESC and CSI among them), line separators, and bidirectional
- * marks, which can make a line read as another.
- */
-// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
-const OBEYED_BY_TERMINALS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
-
-function escapeControls(text: string): string {
-  return text.replace(OBEYED_BY_TERMINALS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
 }
 
 /** A clock outside of Date's range must not break logging. */

@@ -21,3 +21,15 @@ export function withoutLeading(text: string, characters: string): string {
   while (start < text.length && characters.includes(text.charAt(start))) start++;
   return text.slice(start);
 }
+
+/**
+ * What a terminal would interpret instead of show: C0, DEL and C1 controls (ESC and CSI among them), line separators, and bidirectional
+ * marks, which can make a line read as another.
+ */
+// oxlint-disable-next-line no-control-regex -- control characters are what is looked for
+const OBEYED_BY_TERMINALS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
+
+/** Makes text of others (objects, requests, programs) safe to print on a terminal. Line breaks are controls, too: the result is one line. */
+export function escapeControls(text: string): string {
+  return text.replace(OBEYED_BY_TERMINALS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+}

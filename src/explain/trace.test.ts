@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { CauseItem } from "./explain-api.ts";
-import { Trace, traceLine, traceRoot, traceTree } from "./trace.ts";
+import { Trace, traceLine, traceRoot, traceTree, WAITING_MAX } from "./trace.ts";
 
 function write(revision: number, resource: string, name: string, causedBy?: number): CauseItem {
   const cause = { controller: "c", key: "k", reason: "Added", revision: String(causedBy) };
@@ -57,4 +57,26 @@ test("a line of a trace has time, object, component, reason and revision", () =>
     traceLine({ item: { ...DEPLOYMENT, deleted: true }, depth: 0 }),
     "00:00:01.250 removed deployments.apps default/web by jane, revision 1",
   );
+});
+
+test("a trace may be a chain as long as the record", () => {
+  const chain = Array.from({ length: 20_000 }, (_, index) => write(index + 1, "pods", "web", index === 0 ? undefined : index));
+  const [root = DEPLOYMENT] = chain;
+  equal(traceTree(chain, root).at(-1)?.depth, 19_999);
+});
+
+test("a followed trace keeps a limited number of writes that may belong to it", () => {
+  const trace = new Trace(DEPLOYMENT);
+  trace.add(write(10_001, "pods", "old", 10_000));
+  for (let index = 0; index < WAITING_MAX; index++) trace.add(write(30_001 + index, "pods", "other", 20_001 + index));
+
+  deepEqual(
+    [write(10_000, "pods", "a", 1), write(20_001, "pods", "b", 1)].map((item) => trace.add(item).length),
+    [1, 2],
+  );
+});
+
+test("a line of a trace is escaped for the terminal", () => {
+  const line = traceLine({ item: { ...DEPLOYMENT, user: "eve\u001b[2J" }, depth: 0 });
+  equal(line, "00:00:01.250 create deployments.apps default/web by eve\\u001b[2J, revision 1");
 });

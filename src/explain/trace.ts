@@ -2,6 +2,7 @@
  * What a write set in motion: the tree of all recorded writes whose cause leads back to it. A write follows from another one if its cause
  * names the other one's revision.
  */
+import { escapeControls } from "../base/text.ts";
 import type { CauseItem } from "./explain-api.ts";
 import type { Subject } from "./why/cluster-view.ts";
 
@@ -18,6 +19,9 @@ export function traceRoot(items: readonly CauseItem[], { resource, namespace, na
   return own.findLast(({ cause, subresource }) => cause === undefined && subresource === undefined) ?? own[0];
 }
 
+/** Maximum revisions whose followers wait for them: a write is recorded before the one that it follows from by a few others at most. */
+export const WAITING_MAX = 1_000;
+
 /** Collects writes as they are recorded. */
 export class Trace {
   readonly #depths = new Map<string, number>();
@@ -33,7 +37,7 @@ export class Trace {
     if (resourceVersion === undefined || cause?.revision === undefined || this.#depths.has(resourceVersion)) return [];
     const parent = this.#depths.get(cause.revision);
     if (parent === undefined) {
-      this.#waiting.set(cause.revision, [...(this.#waiting.get(cause.revision) ?? []), item]);
+      this.#wait(cause.revision, item);
       return [];
     }
     this.#depths.set(resourceVersion, parent + 1);
@@ -41,23 +45,39 @@ export class Trace {
     this.#waiting.delete(resourceVersion);
     return [{ item, depth: parent + 1 }, ...followers.flatMap((follower) => this.add(follower))];
   }
+
+  /** Most writes of a cluster belong to no trace: the oldest are dropped. */
+  #wait(revision: string, item: CauseItem): void {
+    const others = this.#waiting.get(revision) ?? [];
+    this.#waiting.delete(revision);
+    this.#waiting.set(revision, [...others, item].slice(-WAITING_MAX));
+    const [oldest] = this.#waiting.keys();
+    if (this.#waiting.size > WAITING_MAX && oldest !== undefined) this.#waiting.delete(oldest);
+  }
 }
 
-/** All writes of a trace in the order of a tree: each after the one that it follows from. */
+/** All writes of a trace in the order of a tree: each after the one that it follows from. A chain may be as long as the record. */
 export function traceTree(items: readonly CauseItem[], root: CauseItem): readonly TracedWrite[] {
   const byCause = new Map<string, CauseItem[]>();
   for (const item of items) {
     const revision = item.cause?.revision;
-    if (item.resourceVersion !== undefined && revision !== undefined && revision !== item.resourceVersion)
-      byCause.set(revision, [...(byCause.get(revision) ?? []), item]);
+    if (item.resourceVersion === undefined || revision === undefined) continue;
+    const known = byCause.get(revision);
+    if (known === undefined) byCause.set(revision, [item]);
+    else known.push(item);
   }
   const seen = new Set<CauseItem>();
-  const visit = (item: CauseItem, depth: number): readonly TracedWrite[] => {
-    if (seen.has(item)) return [];
+  const traced: TracedWrite[] = [];
+  const waiting: TracedWrite[] = [{ item: root, depth: 0 }];
+  for (let write = waiting.pop(); write !== undefined; write = waiting.pop()) {
+    const { item, depth } = write;
+    if (seen.has(item)) continue;
     seen.add(item);
-    return [{ item, depth }, ...(byCause.get(item.resourceVersion ?? "") ?? []).flatMap((next) => visit(next, depth + 1))];
-  };
-  return visit(root, 0);
+    traced.push(write);
+    const followers = item.resourceVersion === undefined ? [] : (byCause.get(item.resourceVersion) ?? []);
+    for (const follower of followers.toReversed()) waiting.push({ item: follower, depth: depth + 1 });
+  }
+  return traced;
 }
 
 /** "13:00:01.123    pods default/web-x created by replicaset-controller (Added)". */
@@ -65,5 +85,6 @@ export function traceLine({ item, depth }: TracedWrite): string {
   const { time, verb, deleted, resource, subresource, namespace, name = "", user, cause, resourceVersion } = item;
   const what = `${resource}${subresource === undefined ? "" : `/${subresource}`} ${namespace === undefined ? name : `${namespace}/${name}`}`;
   const who = cause === undefined ? user : `${cause.controller}${cause.reason === undefined ? "" : ` (${cause.reason})`}`;
-  return `${time.slice(11, 23)} ${"  ".repeat(depth)}${deleted === true ? "removed" : verb} ${what} by ${who}, revision ${resourceVersion ?? ""}`;
+  const line = `${time.slice(11, 23)} ${"  ".repeat(depth)}${deleted === true ? "removed" : verb} ${what} by ${who}, revision ${resourceVersion ?? ""}`;
+  return escapeControls(line);
 }

@@ -1,6 +1,16 @@
 /** An object of any kind that is being deleted and still exists: finalizers, a grace period, a node that does not answer, remaining contents. */
 import type { Seen, Subject } from "./cluster-view.ts";
-import { conditionOf, defineExplainer, found, nameOf, patch, type ExplainContext, type Explanation, type Remedy } from "./explainer.ts";
+import {
+  conditionOf,
+  defineExplainer,
+  found,
+  nameOf,
+  patch,
+  type Change,
+  type ExplainContext,
+  type Explanation,
+  type Remedy,
+} from "./explainer.ts";
 
 /** Finalizers that a controller of the cluster removes by itself when its condition is met: removing them by hand loses data. */
 const MANAGED: Readonly<Record<string, string>> = {
@@ -24,7 +34,7 @@ export const terminating = defineExplainer({
 });
 
 function finalizerProblem(text: string, subject: Subject, finalizers: readonly string[], { view }: ExplainContext): Explanation {
-  const own = finalizers.filter((name) => MANAGED[name] === undefined);
+  const own = unmanaged(finalizers);
   if (own.length === 0) {
     const because = finalizers.map((name) => ({
       text: `finalizer ${name}: ${MANAGED[name]}${usersOf(name, subject, view)}`,
@@ -36,19 +46,21 @@ function finalizerProblem(text: string, subject: Subject, finalizers: readonly s
     text: `finalizer ${own.join(", ")}: its controller has not removed it; whether one runs is not known`,
     root: "Finalizer",
   };
-  return found({ text, because: [cause] }, [
-    withoutFinalizers(
-      subject,
-      finalizers.filter((name) => MANAGED[name] !== undefined),
-    ),
-  ]);
+  const remedy: Remedy = {
+    text: `Remove the finalizer of ${nameOf(subject)}; what its controller would have cleaned up stays`,
+    changes: [withoutUnmanaged(subject, finalizers)],
+  };
+  return found({ text, because: [cause] }, [remedy]);
 }
 
-function withoutFinalizers(subject: Subject, kept: readonly string[]): Remedy {
-  return {
-    text: `Remove the finalizer of ${nameOf(subject)}; what its controller would have cleaned up stays`,
-    changes: [patch(subject, { metadata: { finalizers: kept.length === 0 ? null : kept } })],
-  };
+function unmanaged(finalizers: readonly string[]): readonly string[] {
+  return finalizers.filter((name) => MANAGED[name] === undefined);
+}
+
+/** Removes all but those that a controller of the cluster removes by itself. */
+function withoutUnmanaged(subject: Subject, finalizers: readonly string[]): Change {
+  const kept = finalizers.filter((name) => MANAGED[name] !== undefined);
+  return patch(subject, { metadata: { finalizers: kept.length === 0 ? null : kept } });
 }
 
 function usersOf(finalizer: string, { namespace, name }: Subject, view: ExplainContext["view"]): string {
@@ -83,7 +95,7 @@ function namespaceProblem(text: string, namespace: Seen, subject: Subject, { vie
   const { name } = namespace.metadata;
   const held = [...view.objects].flatMap(([resource, objects]) =>
     objects
-      .filter(({ metadata }) => metadata.namespace === name && (metadata.finalizers ?? []).length > 0)
+      .filter(({ metadata }) => metadata.namespace === name && unmanaged(metadata.finalizers ?? []).length > 0)
       .map(({ metadata }) => ({
         subject: { resource, namespace: name as string, name: metadata.name },
         finalizers: metadata.finalizers ?? [],
@@ -97,10 +109,10 @@ function namespaceProblem(text: string, namespace: Seen, subject: Subject, { vie
     );
   if (held.length > 0) {
     const because = held.map(({ subject: each, finalizers }) => ({
-      text: `${nameOf(each)} remains: finalizer ${finalizers.join(", ")}`,
+      text: `${nameOf(each)} remains: finalizer ${unmanaged(finalizers).join(", ")}`,
       root: "Finalizer",
     }));
-    const changes = held.map(({ subject: each }) => patch(each, { metadata: { finalizers: null } }));
+    const changes = held.map(({ subject: each, finalizers }) => withoutUnmanaged(each, finalizers));
     return found({ text, because }, [
       { text: "Remove the finalizers; what their controllers would have cleaned up stays", changes, goal: subject },
     ]);

@@ -1,4 +1,5 @@
 /** The output of `k8ts why` as text: the chain of causes as a tree, the origin of the object, and what would change it. */
+import { escapeControls } from "../../base/text.ts";
 import type { CauseItem } from "../explain-api.ts";
 import type { Finding } from "./explainer.ts";
 
@@ -24,6 +25,7 @@ const REMEDY_TEXTS = {
   "not tried": "What would change it was not tried.",
 } as const;
 
+/** Messages of containers, events and webhooks, user names and user agents are text of others, and are escaped for the terminal. */
 export function whyLines({ finding, origin, remedy, unread }: ShownWhy): readonly string[] {
   return [
     ...treeLines(finding),
@@ -33,7 +35,7 @@ export function whyLines({ finding, origin, remedy, unread }: ShownWhy): readonl
       ? [`${remedy.text} (tried on a copy of the cluster: it works):`, ...remedy.commands.map((line) => `  ${line}`)]
       : [REMEDY_TEXTS[remedy.is]]),
     ...(unread.length === 0 ? [] : ["", "Not known, because it could not be read:", ...unread.map((line) => `  ${line}`)]),
-  ];
+  ].map(escapeControls);
 }
 
 function originLine({ verb, user, userAgent, time, resourceVersion }: CauseItem): string {

@@ -126,3 +126,45 @@ test("the text of why is a tree with the verified command, and says what is unkn
     ],
   );
 });
+
+test("why: text of containers and users is escaped for the terminal", () => {
+  const pod = podWith(waiting("ImagePullBackOff", "\u001b[2Jno\u009b1m such image"));
+  const result = why(viewOf({ pods: [pod], nodes: [NODE] }), POD);
+  const finding = result.is === "explained" ? result.explanation.finding : { text: "" };
+  const origin = {
+    id: 1,
+    time: "2026-01-01T00:00:00Z",
+    verb: "create",
+    resource: "pods",
+    user: "eve\u202e",
+    userAgent: "\u001b]0;x\u0007",
+  };
+
+  const text = whyLines({ finding, origin, remedy: { is: "none" }, unread: ["pods: \u001bc"] }).join("");
+
+  // oxlint-disable-next-line no-control-regex -- control characters are what must not be there
+  equal(/[\u0000-\u001f\u007f-\u009f\u202e]/.test(text), false);
+  for (const shown of ["\\u001b[2Jno\\u009b1m such image", "eve\\u202e", "\\u001b]0;x\\u0007", "\\u001bc"])
+    equal(text.includes(shown), true, shown);
+});
+
+test("why: finalizers that the cluster manages itself are not removed from the contents of a stuck namespace", () => {
+  const deletionTimestamp = "2026-01-01T00:00:00Z";
+  const claim = (name: string, finalizers: readonly string[]): Seen => ({
+    metadata: { namespace: "old", name, deletionTimestamp, finalizers },
+  });
+  const protection = "kubernetes.io/pvc-protection";
+  const view = viewOf({
+    namespaces: [{ metadata: { name: "old", deletionTimestamp } }],
+    persistentvolumeclaims: [claim("used", [protection]), claim("held", [protection, "example.com/backup"])],
+  });
+
+  deepEqual(rootsAndRemedy(view, { resource: "namespaces", namespace: "", name: "old" }), [
+    "Finalizer",
+    {
+      type: "patch",
+      target: { resource: "persistentvolumeclaims", namespace: "old", name: "held" },
+      patch: { metadata: { finalizers: [protection] } },
+    },
+  ]);
+});

@@ -1,5 +1,6 @@
 /** `k8ts why`: explains the state of an object, or the refusal of a request, and what would change it. */
 import { writeYaml } from "../../../api/machinery/codec/yaml/write.ts";
+import { escapeControls } from "../../../base/text.ts";
 import type { Json } from "../../../api/machinery/object.ts";
 import { openAdminClient, tokenConnection, tokenFlags, type TokenConnection } from "../../../cluster/tokens/token-connection.ts";
 import { findSubject } from "../../../explain/live/find-subject.ts";
@@ -91,7 +92,8 @@ async function remedyOf(view: ClusterView, subject: Subject, explanation: Explan
 
 function showHealthy(subject: Subject, view: ClusterView, format: WhyOptions["format"], out: (line: string) => void): void {
   const text = `Nothing is wrong with ${nameOf(subject)} as far as it is known`;
-  if (format === "text") return [text, ...view.unread.map((line) => `  not read: ${line}`)].forEach(out);
+  if (format === "text")
+    return [text, ...view.unread.map((line) => `  not read: ${line}`)].map(escapeControls).forEach((line) => out(line));
   print({ healthy: true, text, unread: [...view.unread] }, format, out);
 }
 
