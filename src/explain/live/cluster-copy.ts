@@ -12,8 +12,17 @@ import { bytesValue } from "../../store/value.ts";
 import type { ClusterView, Seen } from "../why/cluster-view.ts";
 import { conditionOf } from "../why/explainer.ts";
 
-/** Events are history; leases of components name holders that do not run in the copy. */
-const LEFT_OUT = new Set(["events", "leases.coordination.k8s.io", "componentstatuses"]);
+/**
+ * Events are history; leases of components name holders that do not run in the copy. Webhooks are programs of the real cluster: they must not
+ * be called for a trial.
+ */
+const LEFT_OUT = new Set([
+  "events",
+  "leases.coordination.k8s.io",
+  "componentstatuses",
+  "mutatingwebhookconfigurations.admissionregistration.k8s.io",
+  "validatingwebhookconfigurations.admissionregistration.k8s.io",
+]);
 
 export async function copyCluster(view: ClusterView): Promise<Cluster> {
   const entries = [...view.objects]

@@ -62,7 +62,8 @@ async function causesOf(client: Client, at: string | undefined): Promise<readonl
   const { items }: CauseList = (await client.document(CAUSES_PATH)) as Seen;
   if (at === undefined) return items;
   const isRevision = /^\d+$/.test(at);
-  return items.filter(({ time, resourceVersion }) => (isRevision ? Number(resourceVersion ?? 0) <= Number(at) : time <= at));
+  const atMs = Date.parse(at);
+  return items.filter(({ time, resourceVersion }) => (isRevision ? Number(resourceVersion ?? 0) <= Number(at) : Date.parse(time) <= atMs));
 }
 
 async function decisionsOf(
