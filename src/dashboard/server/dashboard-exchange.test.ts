@@ -8,7 +8,7 @@ import { encodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
 import { textAt } from "../data/fields.ts";
 import { SESSION_PREFIX } from "../data/paths.ts";
 import { withDashboard } from "./dashboard-exchange.ts";
-import { CODE_LIFETIME_MS, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./sessions.ts";
+import { CODE_LIFETIME_MS, CODES_MAX, SESSION_IDLE_MS, SESSION_LIFETIME_MS } from "./sessions.ts";
 
 const USERS = new Map([
   ["anna-token", { name: "anna", groups: ["system:masters"] }],
@@ -226,4 +226,24 @@ test("no code and no token is logged", async () => {
     true,
   );
   for (const line of dashboard.lines) for (const secret of [code, TOKEN, "anna-token"]) equal(line.includes(secret), false, line);
+});
+
+test("a user who requests many codes displaces none of another user", async () => {
+  await using dashboard = await startDashboard();
+  const code = await dashboard.code("anna-token");
+  const oldest = await dashboard.code("bob-token");
+  for (let index = 0; index < CODES_MAX.all; index++) await dashboard.code("bob-token");
+
+  equal((await dashboard.login(oldest, OTHER_TOKEN)).answer, 401);
+  equal((await dashboard.login(code, TOKEN)).answer, 204);
+  equal(await dashboard.user(TOKEN), "anna");
+});
+
+test("a login whose body is too large is rejected", async () => {
+  await using dashboard = await startDashboard();
+  const request = requestOf("POST", "/dashboard/session", {}, "{}");
+
+  const answer = await dashboard.exchange({ ...request, body: () => Promise.reject(new Error("the body is too large")) });
+
+  equal(callOf(answer).answer, 401);
 });

@@ -81,12 +81,12 @@ class Dashboard {
     const user = credential === undefined ? undefined : await whoIs(this.#api, credential, request.peer);
     if (credential === undefined || user === undefined) return problem(401, "Unauthorized: present a client certificate or a token");
     this.#log.info("Created a login code of the dashboard", { user });
-    return json(200, { code: this.#sessions.createCode(credential), user });
+    return json(200, { code: this.#sessions.createCode(credential, user), user });
   }
 
   async #login(request: ExchangeRequest): Promise<WholeAnswer> {
     if (isFromOtherSite(request)) return problem(403, "Cannot log in from another site");
-    const { code, token } = loginIn(await request.body(LOGIN_BYTES_MAX));
+    const { code, token } = await loginIn(request);
     if (!this.#sessions.open(code, token)) return problem(401, 'The link was used already or is too old: run "k8ts dashboard" for another');
     return answer(204, {});
   }
@@ -104,10 +104,10 @@ function isFromOtherSite(request: ExchangeRequest): boolean {
   return site !== undefined && site !== "same-origin";
 }
 
-/** Members that are missing are "". */
-function loginIn(body: Uint8Array): { readonly code: string; readonly token: string } {
+/** Members that are missing are "": also those of a body that is too large or no JSON. */
+async function loginIn(request: ExchangeRequest): Promise<{ readonly code: string; readonly token: string }> {
   try {
-    const value: unknown = JSON.parse(new TextDecoder().decode(body));
+    const value: unknown = JSON.parse(new TextDecoder().decode(await request.body(LOGIN_BYTES_MAX)));
     return { code: textAt(value, "code"), token: textAt(value, "token") };
   } catch {
     return { code: "", token: "" };

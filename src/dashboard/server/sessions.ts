@@ -18,11 +18,15 @@ export const SESSION_LIFETIME_MS = 12 * 3_600_000;
 /** A tab that is open renews it with every request; one that was closed without logout ends here. */
 export const SESSION_IDLE_MS = 3_600_000;
 
-/** Of a few hundred bytes each. The oldest is dropped: a person needs one at a time. */
-export const CODES_MAX = 100;
-export const SESSIONS_MAX = 1_000;
+/**
+ * Of a few hundred bytes each. The oldest is dropped: a person needs one at a time. The limit per user is lower, so that no user displaces those of
+ * all others.
+ */
+export const CODES_MAX = { all: 100, perUser: 10 } as const;
+export const SESSIONS_MAX = { all: 1_000, perUser: 100 } as const;
 
 interface Code {
+  readonly user: string;
   readonly credential: Credential;
   readonly expiresMs: number;
   /** Of the session that was opened with it. Absent: not used yet. */
@@ -30,6 +34,7 @@ interface Code {
 }
 
 interface Session {
+  readonly user: string;
   readonly credential: Credential;
   readonly endsMs: number;
   usedMs: number;
@@ -50,9 +55,9 @@ export class Sessions {
     this.#secret = secret;
   }
 
-  createCode(credential: Credential): string {
+  createCode(credential: Credential, user: string): string {
     const code = this.#secret();
-    insert(this.#codes, keyOf(code), { credential, expiresMs: this.#clock.monotonic() + CODE_LIFETIME_MS }, CODES_MAX);
+    insert(this.#codes, keyOf(code), { user, credential, expiresMs: this.#clock.monotonic() + CODE_LIFETIME_MS }, CODES_MAX);
     return code;
   }
 
@@ -68,7 +73,8 @@ export class Sessions {
     if (found.sessionKey !== undefined) return found.sessionKey === key && this.#sessions.has(key);
     if (this.#sessions.has(key)) return false;
     found.sessionKey = key;
-    insert(this.#sessions, key, { credential: found.credential, endsMs: now + SESSION_LIFETIME_MS, usedMs: now }, SESSIONS_MAX);
+    const { user, credential } = found;
+    insert(this.#sessions, key, { user, credential, endsMs: now + SESSION_LIFETIME_MS, usedMs: now }, SESSIONS_MAX);
     return true;
   }
 
@@ -93,8 +99,14 @@ export class Sessions {
 }
 
 /** Maps iterate in the order of insertion, so the first entry is the oldest. */
-function insert<T>(into: Map<string, T>, key: string, value: T, max: number): void {
-  const oldest = into.size >= max ? into.keys().next().value : undefined;
+function insert<T extends { readonly user: string }>(
+  into: Map<string, T>,
+  key: string,
+  value: T,
+  { all, perUser }: { readonly all: number; readonly perUser: number },
+): void {
+  const own = [...into].filter(([, { user }]) => user === value.user).map(([ownKey]) => ownKey);
+  const oldest = own.length >= perUser ? own[0] : into.size >= all ? into.keys().next().value : undefined;
   if (oldest !== undefined) into.delete(oldest);
   into.set(key, value);
 }
