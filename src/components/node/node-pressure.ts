@@ -41,8 +41,13 @@ export function startNodePressure(options: NodePressureOptions): AsyncDisposable
     onRemoved: () => kubelet.imagesChanged(),
   });
   const { highPercent, maxAgeMs } = settings.imageGc;
-  if (highPercent < 100 || maxAgeMs > 0)
-    started.use(repeating(() => collector.collect(), { everyMs: IMAGE_GC_INTERVAL_MS, what: "Garbage collection of images", clock, log }));
+  const isCollecting = highPercent < 100 || maxAgeMs > 0;
+  if (isCollecting || settings.thresholds.length > 0) {
+    const observed = collector.observe().catch((error: unknown) => log.warn("Listing the images of the node failed; retrying", { error }));
+    started.defer(() => observed);
+    const step = () => (isCollecting ? collector.collect() : collector.observe());
+    started.use(repeating(step, { everyMs: IMAGE_GC_INTERVAL_MS, what: "Garbage collection of images", clock, log }));
+  }
   if (settings.thresholds.length > 0)
     started.use(
       startEvictionManager({

@@ -240,3 +240,10 @@ test("images on a file system of their own are not removed when the node's is fu
   node.disk = 5;
   equal((await node.sync()).includes("reclaim"), false);
 });
+
+test("Pods are evicted although reclaiming disk space fails", async () => {
+  const failing = { reclaimDisk: () => Promise.reject(new Error("no space left on device")) };
+  const node = new Node({ "nodefs.available": "10%" }, failing);
+  node.disk = 5;
+  equal((await node.sync()).at(-1), `evict large at once: ${DISK_LOW}`);
+});

@@ -85,11 +85,16 @@ export class EvictionManager {
 
   /** Reclaims what belongs to no Pod; returns whether that was enough. */
   async #isReclaimed({ signal }: Threshold): Promise<boolean> {
-    const { thresholds, usage, hasImageFilesystem, reclaimDisk } = this.#options;
+    const { thresholds, usage, hasImageFilesystem, reclaimDisk, log } = this.#options;
     if (SIGNALS[signal].condition !== "DiskPressure") return false;
     // The node's own file system has nothing to remove if images are on another one.
     if (signal.startsWith("nodefs.") && (await hasImageFilesystem())) return false;
-    await reclaimDisk();
+    try {
+      await reclaimDisk();
+    } catch (error) {
+      // A full disk is a reason for the runtime to fail: Pods are evicted nevertheless, as upstream.
+      log.warn("Reclaiming disk space of the node failed", { signal, error });
+    }
     return metThresholds(thresholds, observationsOf(await usage()), { withReclaim: true }).length === 0;
   }
 

@@ -130,3 +130,12 @@ test("a node under disk pressure removes all unused images that are old enough",
   await world.collector.removeUnused();
   deepEqual(world.left, ["used"]);
 });
+
+test("images that were observed before count as found then, also if they are not collected by usage", async () => {
+  const world = new World(IMAGE_GC_DISABLED);
+  world.images = [anImage("a", 1)];
+  await world.collector.observe();
+  await world.clock.advance(120_000);
+  await world.collector.removeUnused();
+  deepEqual(world.left, []);
+});

@@ -45,6 +45,11 @@ export class ImageCollector {
     this.#startedMs = options.clock.now();
   }
 
+  /** Notes which images exist and which are used. From the start and periodically: an image that was not found before is too young. */
+  async observe(): Promise<void> {
+    await this.#observe();
+  }
+
   /** One collection by the policy. */
   async collect(): Promise<void> {
     const { policy, disk, record, log } = this.#options;
