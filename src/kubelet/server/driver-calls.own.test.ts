@@ -10,6 +10,7 @@ test("the kubelet passes calls to the controller service of a driver, and its an
   const answers: Readonly<Record<string, DriverAnswer>> = {
     CreateVolume: { is: "answer", message: new TextEncoder().encode("created") },
     DeleteVolume: { is: "failed", code: "FAILED_PRECONDITION", message: "in use: ä" },
+    ControllerPublishVolume: { is: "failed", code: "INTERNAL", message: `a${"😀".repeat(5_000)}` },
   };
   const driverCalls = {
     async call(driver: string, method: string, request: Uint8Array): Promise<DriverAnswer> {
@@ -26,8 +27,14 @@ test("the kubelet passes calls to the controller service of a driver, and its an
 
   deepEqual(await post("/csi/d.example/csi.v1.Controller/CreateVolume"), [200, "OK", undefined, "created"]);
   deepEqual(await post("/csi/d.example/csi.v1.Controller/DeleteVolume"), [200, "FAILED_PRECONDITION", "in%20use%3A%20%C3%A4", ""]);
+  deepEqual(await post("/csi/d.example/csi.v1.Controller/ControllerPublishVolume"), [
+    200,
+    "INTERNAL",
+    encodeURIComponent(`a${"😀".repeat(749)}\ufffd`),
+    "",
+  ]);
   equal((await post("/csi/d.example/csi.v1.Controller/GetCapacity"))[3], 'CSI driver "d.example" is not registered on this node');
   equal((await post("/csi/d.example/csi.v1.Node/NodeStageVolume"))[0], 404);
   deepEqual(calls.slice(0, 1), ["d.example /csi.v1.Controller/CreateVolume asked"]);
-  equal(calls.length, 3);
+  equal(calls.length, 4);
 });

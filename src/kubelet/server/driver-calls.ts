@@ -13,7 +13,7 @@ export function driverCallHandler(calls: DriverCalls | undefined): Handler {
       case "answer":
         return reply.send(head({ [CODE_HEADER]: "OK" }), [answer.message]);
       case "failed":
-        return reply.send(head({ [CODE_HEADER]: answer.code, [MESSAGE_HEADER]: encodeURIComponent(answer.message) }), []);
+        return reply.send(head({ [CODE_HEADER]: answer.code, [MESSAGE_HEADER]: messageHeader(answer.message) }), []);
       default:
         throw new Refusal(404, `CSI driver "${driver}" is not registered on this node`);
     }
@@ -21,3 +21,10 @@ export function driverCallHandler(calls: DriverCalls | undefined): Handler {
 }
 
 const BYTES_TYPE = "application/octet-stream";
+
+/** Percent-encoded at most nine times as long: more than 16 KiB of headers are rejected by the client. */
+const MESSAGE_LENGTH_MAX = 1_500;
+
+function messageHeader(message: string): string {
+  return encodeURIComponent(message.slice(0, MESSAGE_LENGTH_MAX).toWellFormed());
+}
