@@ -1,9 +1,10 @@
-import { deepEqual, ok } from "node:assert/strict";
+import { deepEqual, equal, ok } from "node:assert/strict";
 import { appendFile, mkdtemp, rm, stat } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test } from "node:test";
 import type { CauseRecord } from "../../apiserver/framework/recording/causes.ts";
+import { REFUSALS_MAX } from "../../apiserver/storage/recorded-causes.ts";
 import { openBoundedLineLog, readLineLog } from "../../host/files/bounded-line-log.ts";
 import { realClock } from "../../host/real-clock.ts";
 import type { Store } from "../../store/store.ts";
@@ -63,6 +64,22 @@ test("the cause log survives a restart and a torn tail, without revisions that t
     deepEqual(third?.earlier, [RECORD, REFUSED, { ...RECORD, id: 4 }]);
   }));
 
+test("refused requests displace no commits in the cause log", () =>
+  inDirectory(async (dataDirectory) => {
+    const config = { driver: "embedded", dataDirectory } as const;
+    const store = { currentRevision: () => Promise.resolve(6) } as Store;
+    const first = await openCauseLog(config, store, realClock);
+    first?.log?.append(RECORD);
+    for (let id = 2; id < 10_000; id++) first?.log?.append({ ...REFUSED, id });
+    await first?.[Symbol.asyncDispose]();
+
+    const second = await openCauseLog(config, store, realClock);
+    await second?.[Symbol.asyncDispose]();
+
+    deepEqual(second?.earlier?.[0], RECORD);
+    equal(second?.earlier?.length, 1 + REFUSALS_MAX);
+  }));
+
 test("a bounded line log keeps the last lines in two files of limited size", () =>
   inDirectory(async (directory) => {
     const path = join(directory, "log");
@@ -80,4 +97,19 @@ test("a bounded line log keeps the last lines in two files of limited size", () 
       lines,
       Array.from({ length: lines.length }, (_, index) => `line ${50_000 - lines.length + index}`),
     );
+  }));
+
+test("a bounded line log loses lines instead of keeping them all in memory if the disk is slower than its writers", () =>
+  inDirectory(async (directory) => {
+    const path = join(directory, "log");
+    const log = await openBoundedLineLog(path, { fileBytesMax: 100_000_000 });
+    const written = Array.from({ length: 10_000 }, (_, index) => String(index).padEnd(1_024, "."));
+    // No write completes before this tick of the event loop ends.
+    for (const line of written) log.append(line);
+    await log[Symbol.asyncDispose]();
+
+    const lines = await readLineLog(path);
+
+    ok(lines.length > 1_000 && lines.length < 5_000);
+    deepEqual(lines, written.slice(0, lines.length));
   }));

@@ -1,10 +1,11 @@
 /**
  * Causes on disk, in the data directory of the embedded store, so that they survive a restart: one line of JSON per record, without member
- * names. Bounded to two files; a line that cannot be read (torn by a crash, or of another version) is left out.
+ * names. Bounded to two files for commits and two for refused requests, so that a client that is refused in a loop displaces no commits; a line that cannot be read (torn by a crash, or of another version) is left out.
  */
 import type { CauseRecord } from "../../apiserver/framework/recording/causes.ts";
 import { CAUSES_MAX, REFUSALS_MAX, type RecordedCausesOptions } from "../../apiserver/storage/recorded-causes.ts";
 import type { Clock } from "../../base/clock.ts";
+import { Disposables } from "../../base/disposables.ts";
 import type { StoreConfig } from "../../config/store-config.ts";
 import { openBoundedLineLog, readLineLog } from "../../host/files/bounded-line-log.ts";
 import { joinPath } from "../../host/files/files.ts";
@@ -12,7 +13,8 @@ import { realClock } from "../../host/real-clock.ts";
 import type { Store } from "../../store/store.ts";
 
 /** One file holds about as many records as memory; the older one is kept until it is full. */
-const FILE_BYTES_MAX = 4 * 1024 * 1024;
+const COMMITS_BYTES_MAX = 4 * 1024 * 1024;
+const REFUSALS_BYTES_MAX = 1024 * 1024;
 
 export type OpenedCauseLog = RecordedCausesOptions & AsyncDisposable;
 
@@ -20,15 +22,19 @@ export type OpenedCauseLog = RecordedCausesOptions & AsyncDisposable;
 export async function openCauseLog(config: StoreConfig, store: Store, clock: Clock): Promise<OpenedCauseLog | undefined> {
   if (config.driver !== "embedded" || clock !== realClock) return undefined;
   const path = joinPath(config.dataDirectory, "causes.jsonl");
+  const refusalsPath = `${path}.refused`;
   const newest = await store.currentRevision();
+  const lines = [...(await readLineLog(path)).slice(-CAUSES_MAX), ...(await readLineLog(refusalsPath)).slice(-REFUSALS_MAX)];
   // Records of revisions that the store does not have: it was restored from an older snapshot.
-  const lines = (await readLineLog(path)).slice(-CAUSES_MAX - REFUSALS_MAX);
   const earlier = lines.flatMap(readCauseLine).filter(({ revision }) => revision <= newest);
-  const file = await openBoundedLineLog(path, { fileBytesMax: FILE_BYTES_MAX });
+  await using opening = new Disposables();
+  const commits = opening.use(await openBoundedLineLog(path, { fileBytesMax: COMMITS_BYTES_MAX }));
+  const refusals = opening.use(await openBoundedLineLog(refusalsPath, { fileBytesMax: REFUSALS_BYTES_MAX }));
+  const owned = opening.move();
   return {
     earlier: earlier.toSorted((a, b) => a.id - b.id),
-    log: { append: (record) => file.append(causeLine(record)) },
-    [Symbol.asyncDispose]: () => file[Symbol.asyncDispose](),
+    log: { append: (record) => (record.refusal === undefined ? commits : refusals).append(causeLine(record)) },
+    [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
 

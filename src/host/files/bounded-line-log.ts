@@ -10,6 +10,8 @@ import { PRIVATE_FILE_MODE, readTextIfAny } from "./files.ts";
 const FLUSH_DELAY_MS = 1_000;
 /** More than this is written at once. */
 const BATCH_LENGTH_MAX = 64 * 1024;
+/** Batches that wait for a disk that does not respond; further lines are lost, so that memory stays bounded. */
+const BATCHES_MAX = 64;
 
 export interface BoundedLineLog extends AsyncDisposable {
   /** `line`: without a line break. */
@@ -35,6 +37,7 @@ export async function openBoundedLineLog(path: string, { fileBytesMax }: Bounded
   // A torn last line must not continue with the first new one.
   let waiting: string[] = sizeBytes === 0 ? [] : [""];
   let waitingLength = 0;
+  let waitingBatches = 0;
   let timer: NodeJS.Timeout | undefined;
   let writing: Promise<void> = Promise.resolve();
 
@@ -57,7 +60,9 @@ export async function openBoundedLineLog(path: string, { fileBytesMax }: Bounded
     const text = `${waiting.join("\n")}\n`;
     waiting = [];
     waitingLength = 0;
-    writing = writing.then(() => write(text));
+    if (waitingBatches >= BATCHES_MAX) return;
+    waitingBatches++;
+    writing = writing.then(() => write(text)).then(() => void waitingBatches--);
   };
   return {
     append(line) {
