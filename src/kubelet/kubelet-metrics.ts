@@ -2,7 +2,7 @@
  * Metrics of the kubelet under upstream's names and help texts, so that dashboards work. Recording is an addition. Not here: gauges that
  * are computed on request (running Pods: server/), and metrics of probes (probes/probe-metrics.ts, which this holds).
  */
-import { Counter, DEFAULT_BOUNDS_S, Histogram } from "../base/metrics/metric-series.ts";
+import { Counter, DEFAULT_BOUNDS_S, exponentialBounds, Histogram } from "../base/metrics/metric-series.ts";
 import type { Family, HistogramFamily } from "../base/metrics/prometheus-text.ts";
 import { ProbeMetrics } from "./probes/probe-metrics.ts";
 import type { RuntimeCall, RuntimeObserver } from "./contracts/runtime.ts";
@@ -17,6 +17,15 @@ const OPERATION_BOUNDS_S: readonly number[] = Array.from({ length: 14 }, (_, pow
 /** Upstream's. */
 const STORAGE_BOUNDS_S: readonly number[] = [0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15, 25, 50, 120, 300, 600];
 
+/** Upstream's: 15 bounds from 0.1 s to 40 s, each the same multiple of the one before. */
+const DRA_BOUNDS_S: readonly number[] = exponentialBounds(0.1, 400 ** (1 / 14), 15);
+
+const CLAIMS_IN_USE_HELP =
+  "[ALPHA] The number of ResourceClaims that are currently in use on the node, by driver name (driver_name label value) and across all drivers (special value <any> for driver_name). Note that the sum of all by-driver counts is not the total number of in-use ResourceClaims because the same ResourceClaim might use devices from different drivers. Instead, use the count for the <any> driver_name.";
+
+/** Label of prepared ResourceClaims regardless of their drivers, upstream's. */
+const ANY_DRIVER = "<any>";
+
 /** Volumes by plugin: "kubernetes.io/configmap". */
 export type VolumeCounts = ReadonlyMap<string, { readonly desired: number; readonly actual: number }>;
 
@@ -27,6 +36,12 @@ export interface StorageOperation {
   readonly plugin: string;
   readonly durationMs: number;
   readonly isFailed: boolean;
+}
+
+export interface DraOperation {
+  readonly operation: "PrepareResources" | "UnprepareResources";
+  readonly isFailed: boolean;
+  readonly durationMs: number;
 }
 
 export type ContainerType = "container" | "init_container" | "ephemeral_container";
@@ -69,6 +84,16 @@ export class KubeletMetrics implements RuntimeObserver {
     name: "csi_operations_seconds",
     help: "[ALPHA] Container Storage Interface operation duration with gRPC error code status total",
     bounds: STORAGE_BOUNDS_S,
+  });
+  readonly #draOperations = new Histogram({
+    name: "dra_operations_duration_seconds",
+    help: "[ALPHA] Latency histogram in seconds for the duration of handling all ResourceClaims referenced by a pod when the pod starts or stops. Identified by the name of the operation (PrepareResources or UnprepareResources) and separated by the success of the operation. The number of failed operations is provided through the histogram's overall count.",
+    bounds: DRA_BOUNDS_S,
+  });
+  readonly #draCalls = new Histogram({
+    name: "dra_grpc_operations_duration_seconds",
+    help: "[ALPHA] Duration in seconds of the DRA gRPC operations",
+    bounds: DRA_BOUNDS_S,
   });
   readonly #reconstructed = new Counter({
     name: "reconstruct_volume_operations_total",
@@ -119,6 +144,8 @@ export class KubeletMetrics implements RuntimeObserver {
     help: "[ALPHA] Total number of images garbage collected by the kubelet, whether through disk usage or image age.",
   });
   #volumeCounts: () => VolumeCounts = () => new Map();
+  /** The drivers of each prepared ResourceClaim. Undefined: the node has no dynamic resources. */
+  #claimsInUse: (() => readonly (readonly string[])[]) | undefined;
 
   constructor() {
     // A counter without labels exists from the start, as upstream's.
@@ -190,6 +217,24 @@ export class KubeletMetrics implements RuntimeObserver {
     this.#csiCalls.observe(labels, durationMs / 1_000);
   }
 
+  /** All claims of a Pod were prepared or released, or not. */
+  draOperation({ operation, isFailed, durationMs }: DraOperation): void {
+    this.#draOperations.observe({ is_error: String(isFailed), operation_name: operation }, durationMs / 1_000);
+  }
+
+  /** `method` is the path, `code` as gRPC's Go library prints it. */
+  draCalled(
+    driver: string,
+    { method, code, durationMs }: { readonly method: string; readonly code: string; readonly durationMs: number },
+  ): void {
+    this.#draCalls.observe({ driver_name: driver, grpc_status_code: code, method_name: method }, durationMs / 1_000);
+  }
+
+  /** `claims` returns the drivers of each prepared ResourceClaim. */
+  countClaims(claims: () => readonly (readonly string[])[]): void {
+    this.#claimsInUse = claims;
+  }
+
   /** Volumes that were found on disk at the start, and of them those with unreadable records. */
   volumesFound({ found, unreadable }: { readonly found: number; readonly unreadable: number }): void {
     this.#reconstructed.add({}, found);
@@ -210,6 +255,8 @@ export class KubeletMetrics implements RuntimeObserver {
         this.#cgroups,
         this.#storage,
         this.#csiCalls,
+        this.#draOperations,
+        this.#draCalls,
         this.#reconstructed,
         this.#reconstructErrors,
         this.#podStarts,
@@ -219,7 +266,16 @@ export class KubeletMetrics implements RuntimeObserver {
       ],
       ...[this.#operations, this.#startedContainers, this.#startedPods, this.#terminatedContainers, this.#evictions, this.#collectedImages],
     ];
-    return [...all.map((metric) => metric.family()), this.#volumes()];
+    return [...all.map((metric) => metric.family()), this.#volumes(), ...this.#claims()];
+  }
+
+  #claims(): readonly Family[] {
+    if (this.#claimsInUse === undefined) return [];
+    const claims = this.#claimsInUse();
+    const counts = new Map([[ANY_DRIVER, claims.length]]);
+    for (const driver of claims.flat()) counts.set(driver, (counts.get(driver) ?? 0) + 1);
+    const samples = [...counts].map(([driver, value]) => ({ labels: { driver_name: driver }, value }));
+    return [{ name: "dra_resource_claims_in_use", help: CLAIMS_IN_USE_HELP, type: "gauge", samples }];
   }
 
   #volumes(): Family {

@@ -86,7 +86,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const facts = await factsOf(options, server.port);
   const { rootDirectory } = options;
   const plugins = { nodeName, rootDirectory, client, clock, log, kubelet: () => late.kubelet };
-  const dra = starting.use(await startNodeDra({ ...plugins, runtimeVersion: runtime.version }));
+  const dra = starting.use(await startNodeDra({ ...plugins, metrics, runtimeVersion: runtime.version }));
   const csi = starting.use(
     await startNodeCsi({ ...plugins, random, metrics, informers, handlers: [dra.handler], sidecars: options.csiSidecars }),
   );

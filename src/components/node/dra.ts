@@ -3,13 +3,16 @@ import type { Pod } from "../../api/generated/core/v1.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
+import { goNameOfCode } from "../../csi/csi-error.ts";
 import { joinPath } from "../../host/files/files.ts";
 import type { PluginHandler } from "../../kubelet/contracts/plugin-handler.ts";
 import type { PodDevices } from "../../kubelet/contracts/pod-devices.ts";
 import { cdiResolver } from "../../kubelet/dra/cdi-files.ts";
 import { ClaimStates } from "../../kubelet/dra/claim-states.ts";
+import type { DraCallObserver } from "../../kubelet/dra/dra-driver.ts";
 import { DraDrivers } from "../../kubelet/dra/dra-drivers.ts";
 import { PreparedClaims } from "../../kubelet/dra/prepared-claims.ts";
+import type { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 
 /** Upstream's name, in the kubelet's directory. The content is our own. */
 const STATE_FILE = "dra_manager_state";
@@ -24,6 +27,7 @@ export interface NodeDraOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  readonly metrics: Pick<KubeletMetrics, "draCalled" | "draOperation" | "countClaims">;
   /** Undefined while the kubelet starts. */
   kubelet(): { pods(): readonly Pod[]; retry(podUid: string): void } | undefined;
 }
@@ -37,14 +41,20 @@ export interface NodeDra extends AsyncDisposable {
 
 /** Rejects if the state of an earlier life cannot be read. */
 export async function startNodeDra(options: NodeDraOptions): Promise<NodeDra> {
-  const { nodeName, rootDirectory, runtimeVersion, client, clock, log } = options;
-  const drivers = new DraDrivers({ nodeName, client, clock, log, onRegistered: () => retryWaitingPods(options) });
+  const { nodeName, rootDirectory, runtimeVersion, client, clock, log, metrics } = options;
+  const observer: DraCallObserver = {
+    called: (driver, { code, ...call }) => metrics.draCalled(driver, { ...call, code: goNameOfCode(code) }),
+  };
+  const drivers = new DraDrivers({ nodeName, client, clock, log, observer, onRegistered: () => retryWaitingPods(options) });
   const devices = new PreparedClaims({
     client,
     states: await ClaimStates.open(joinPath(rootDirectory, STATE_FILE)),
+    clock,
+    observer: metrics,
     driver: (name) => drivers.driver(name),
     addCdiDevices: cdiResolver({ runtimeVersion, log }),
   });
+  metrics.countClaims(() => devices.driversInUse());
   return {
     devices,
     handler: drivers,

@@ -1,7 +1,7 @@
 /** Calls of a DRA driver. A claim is prepared or an error explains why not; nothing is retried here. */
 import type { Clock } from "../../base/clock.ts";
 import { decode, encode } from "../../base/protobuf/messages.ts";
-import { openGrpcChannel, type GrpcChannel } from "../../host/grpc/channel.ts";
+import { GrpcError, openGrpcChannel, type GrpcChannel, type GrpcCode } from "../../host/grpc/channel.ts";
 import { draMethodPath, nodePrepareResources, nodeUnprepareResources, type DraService } from "./messages.ts";
 
 /** A claim as drivers are asked for it: they read the rest from the API server. */
@@ -32,19 +32,34 @@ export interface PrepareAnswer {
   readonly devices: readonly PreparedDevice[];
 }
 
+export interface DraCallObserver {
+  /** `method` is the path, such as "/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin/NodePrepareResources"; `code` is "OK" for success. */
+  called(driver: string, call: { readonly method: string; readonly code: GrpcCode; readonly durationMs: number }): void;
+}
+
 /** Upstream's timeout of a call. */
 const CALL_TIMEOUT_MS = 45_000;
 /** Answers are small; a larger one is a mistake or an attempt to exhaust memory. */
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 
+export interface DraDriverOptions {
+  readonly driverName: string;
+  /** Path of its socket. */
+  readonly endpoint: string;
+  readonly service: DraService;
+  readonly clock: Clock;
+  /** Absent: calls are not counted. */
+  readonly observer?: DraCallObserver | undefined;
+}
+
 export class DraDriverClient implements DraDriver, Disposable {
   readonly endpoint: string;
-  readonly #service: DraService;
+  readonly #options: DraDriverOptions;
   readonly #channel: GrpcChannel;
 
-  constructor(channel: GrpcChannel, options: { readonly endpoint: string; readonly service: DraService }) {
+  constructor(channel: GrpcChannel, options: DraDriverOptions) {
     this.endpoint = options.endpoint;
-    this.#service = options.service;
+    this.#options = options;
     this.#channel = channel;
   }
 
@@ -65,8 +80,19 @@ export class DraDriverClient implements DraDriver, Disposable {
     return new Map(answer.claims.map(({ key, value }) => [key, { error: value?.error ?? "" }]));
   }
 
-  #call(method: string, request: Uint8Array, signal: AbortSignal | undefined): Promise<Uint8Array> {
-    return this.#channel.call(draMethodPath(this.#service, method), request, { timeoutMs: CALL_TIMEOUT_MS, signal });
+  async #call(name: string, request: Uint8Array, signal: AbortSignal | undefined): Promise<Uint8Array> {
+    const { driverName, service, clock, observer } = this.#options;
+    const method = draMethodPath(service, name);
+    const startedMs = clock.monotonic();
+    const ended = (code: GrpcCode): void => observer?.called(driverName, { method, code, durationMs: clock.monotonic() - startedMs });
+    try {
+      const answer = await this.#channel.call(method, request, { timeoutMs: CALL_TIMEOUT_MS, signal });
+      ended("OK");
+      return answer;
+    } catch (error) {
+      ended(error instanceof GrpcError ? error.code : "UNKNOWN");
+      throw error;
+    }
   }
 
   [Symbol.dispose](): void {
@@ -74,7 +100,7 @@ export class DraDriverClient implements DraDriver, Disposable {
   }
 }
 
-export async function openDraDriver(endpoint: string, service: DraService, clock: Clock): Promise<DraDriverClient> {
-  const channel = await openGrpcChannel({ host: endpoint, port: 0, messageBytesMax: MESSAGE_BYTES_MAX, clock });
-  return new DraDriverClient(channel, { endpoint, service });
+export async function openDraDriver(options: DraDriverOptions): Promise<DraDriverClient> {
+  const { endpoint, clock } = options;
+  return new DraDriverClient(await openGrpcChannel({ host: endpoint, port: 0, messageBytesMax: MESSAGE_BYTES_MAX, clock }), options);
 }

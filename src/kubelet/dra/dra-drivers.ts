@@ -8,7 +8,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
 import type { PluginHandler, RegisteredPlugin } from "../contracts/plugin-handler.ts";
-import { openDraDriver, type DraDriver, type DraDriverClient } from "./dra-driver.ts";
+import { openDraDriver, type DraCallObserver, type DraDriver, type DraDriverClient } from "./dra-driver.ts";
 import { DRA_SERVICES, type DraService } from "./messages.ts";
 
 /** Upstream's delay: a driver that is updated is back sooner, and its devices are not withdrawn. */
@@ -21,6 +21,8 @@ export interface DraDriversOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Absent: calls of drivers are not counted. */
+  readonly observer?: DraCallObserver;
   /** Called when a driver has registered: Pods may wait for it. */
   onRegistered?(): void;
 }
@@ -58,7 +60,8 @@ export class DraDrivers implements PluginHandler, AsyncDisposable {
     const known = this.#drivers.get(name) ?? [];
     if (known.some((driver) => driver.endpoint === endpoint))
       throw new Error(`endpoint ${endpoint} already registered for DRA driver plugin ${name}`);
-    const driver = await openDraDriver(endpoint, serviceOf(plugin), this.#options.clock);
+    const { clock, observer } = this.#options;
+    const driver = await openDraDriver({ driverName: name, endpoint, service: serviceOf(plugin), clock, observer });
     this.#drivers.set(name, [...(this.#drivers.get(name) ?? []), driver]);
     this.#withdrawals.get(name)?.abort();
     this.#options.onRegistered?.();

@@ -16,6 +16,7 @@ import { startPluginRegistration } from "../plugin-registration/plugin-registrat
 import { withCdiEdits } from "./cdi-edits.ts";
 import { resolvesNames } from "./cdi-files.ts";
 import { ClaimStates } from "./claim-states.ts";
+import type { DraCallObserver } from "./dra-driver.ts";
 import { DraDrivers } from "./dra-drivers.ts";
 import { PreparedClaims } from "./prepared-claims.ts";
 import { startSimulatedDriver } from "./testing/simulated-driver.ts";
@@ -56,18 +57,22 @@ async function startDra(directory: string, claims: readonly ResourceClaim[]) {
     },
     deleteCollection: () => Promise.resolve(),
   } as Partial<Client> as Client;
-  const drivers = new DraDrivers({ nodeName: "node", client, clock: realClock, log: silentLogger });
+  const observed: string[] = [];
+  const observer: DraCallObserver = { called: (driver, { method, code }) => void observed.push(`${driver} ${method} ${code}`) };
+  const drivers = new DraDrivers({ nodeName: "node", client, clock: realClock, log: silentLogger, observer });
   const registration = await startPluginRegistration({
     ...{ rootDirectory: directory, handlers: [drivers], clock: realClock, log: silentLogger },
   });
   const claimsOfPods = new PreparedClaims({
     client,
     states: await ClaimStates.open(join(directory, "dra_manager_state")),
+    clock: realClock,
+    observer: { draOperation: ({ operation, isFailed }) => void observed.push(`${operation} ${isFailed ? "failed" : "succeeded"}`) },
     driver: (name) => drivers.driver(name),
     addCdiDevices: async (cdiDevices, run) => ({ ...run, cdiDevices }),
   });
   return {
-    ...{ drivers, claimsOfPods },
+    ...{ drivers, claimsOfPods, observed },
     async [Symbol.asyncDispose]() {
       await registration[Symbol.asyncDispose]();
       await drivers[Symbol.asyncDispose]();
@@ -109,6 +114,33 @@ test("a driver registers by its socket, prepares a claim once for two Pods, and 
   await claimsOfPods.release("uid-other");
   await claimsOfPods.release("uid-other");
   deepEqual([driver.calls, claimsOfPods.pods()], [["prepare default/gpu", "unprepare default/gpu"], []]);
+});
+
+test("operations on the claims of Pods and calls of drivers are observed, with their failures, and prepared claims are counted", async () => {
+  await using root = await makeTemporaryDirectory("k8ts-dra-");
+  const web = podOf("web", "gpu");
+  await using kubelet = await startDra(root.path, [claimOf("gpu", web)]);
+  const { claimsOfPods, drivers, observed } = kubelet;
+  await claimsOfPods.prepare(podOf("without"), signal);
+  await rejects(claimsOfPods.prepare(web, signal));
+  deepEqual(claimsOfPods.driversInUse(), []);
+  await using _driver = await startDriver(root.path);
+  await becomes(async () => drivers.driver(DRIVER) !== undefined, true);
+  await claimsOfPods.prepare(web, signal);
+  deepEqual(claimsOfPods.driversInUse(), [[DRIVER]]);
+  await rejects(claimsOfPods.prepare(podOf("other", "gpu"), signal));
+  await claimsOfPods.release("uid-web");
+
+  const service = "/k8s.io.kubelet.pkg.apis.dra.v1.DRAPlugin";
+  deepEqual(observed, [
+    "PrepareResources failed",
+    `${DRIVER} ${service}/NodePrepareResources OK`,
+    "PrepareResources succeeded",
+    "PrepareResources failed",
+    `${DRIVER} ${service}/NodeUnprepareResources OK`,
+    "UnprepareResources succeeded",
+  ]);
+  deepEqual(claimsOfPods.driversInUse(), []);
 });
 
 test("a kubelet that died releases the claims of its earlier life, also those that were being prepared", async () => {

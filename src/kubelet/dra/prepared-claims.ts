@@ -5,6 +5,7 @@
 import { claimReferenceOf, isReservedFor, whyNotForPod } from "../../api/core/v1/pod/claim-reference.ts";
 import type { Container, EphemeralContainer, Pod, PodResourceClaim } from "../../api/generated/core/v1.ts";
 import type { ResourceClaim } from "../../api/generated/resource.k8s.io/v1.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/client.ts";
 import { resourceClaims } from "../../api/resource.k8s.io/v1/resource-claim.ts";
 import type { ContainerRun } from "../contracts/container-run.ts";
@@ -12,9 +13,21 @@ import { DevicesError, type PodDevices } from "../contracts/pod-devices.ts";
 import type { ClaimState, ClaimStates } from "./claim-states.ts";
 import type { ClaimIdentity, DraDriver, PreparedDevice } from "./dra-driver.ts";
 
+export interface ClaimsObserver {
+  /** All claims of a Pod were prepared or released, or not. */
+  draOperation(operation: {
+    readonly operation: "PrepareResources" | "UnprepareResources";
+    readonly isFailed: boolean;
+    readonly durationMs: number;
+  }): void;
+}
+
 export interface PreparedClaimsOptions {
   readonly client: Pick<Client, "get">;
   readonly states: ClaimStates;
+  readonly clock: Clock;
+  /** Absent: operations are not counted. */
+  readonly observer?: ClaimsObserver;
   /** Undefined if it is not registered. */
   driver(name: string): DraDriver | undefined;
   /** Adds CDI devices to the configuration of a container: by name, or resolved for a runtime that does not know them. */
@@ -34,9 +47,11 @@ export class PreparedClaims implements PodDevices {
     const entries = entriesOf(pod);
     if (entries.length === 0) return;
     try {
-      const claims = await this.#claimsOf(pod, entries, signal);
-      const keys = claims.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`);
-      await this.#inTurn(keys, () => this.#prepareAll(pod, claims, signal));
+      await this.#observed("PrepareResources", async () => {
+        const claims = await this.#claimsOf(pod, entries, signal);
+        const keys = claims.map(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`);
+        await this.#inTurn(keys, () => this.#prepareAll(pod, claims, signal));
+      });
     } catch (error) {
       throw new DevicesError(`prepare dynamic resources: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
@@ -61,11 +76,9 @@ export class PreparedClaims implements PodDevices {
   async release(podUid: string): Promise<void> {
     const used = this.#options.states.all().filter(({ podUids }) => podUids.includes(podUid));
     if (used.length === 0) return;
+    const keys = used.map(({ namespace, name }) => `${namespace}/${name}`);
     try {
-      await this.#inTurn(
-        used.map(({ namespace, name }) => `${namespace}/${name}`),
-        () => this.#releaseAll(podUid),
-      );
+      await this.#observed("UnprepareResources", () => this.#inTurn(keys, () => this.#releaseAll(podUid)));
     } catch (error) {
       throw new Error(`unprepare dynamic resources: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
     }
@@ -73,6 +86,24 @@ export class PreparedClaims implements PodDevices {
 
   pods(): readonly string[] {
     return [...new Set(this.#options.states.all().flatMap(({ podUids }) => podUids))];
+  }
+
+  /** The drivers of each prepared claim. */
+  driversInUse(): readonly (readonly string[])[] {
+    return this.#options.states.all().flatMap(({ drivers, isPrepared }) => (isPrepared ? [Object.keys(drivers)] : []));
+  }
+
+  async #observed(operation: "PrepareResources" | "UnprepareResources", work: () => Promise<void>): Promise<void> {
+    const { clock, observer } = this.#options;
+    const startedMs = clock.monotonic();
+    const ended = (isFailed: boolean): void => observer?.draOperation({ operation, isFailed, durationMs: clock.monotonic() - startedMs });
+    try {
+      await work();
+    } catch (error) {
+      ended(true);
+      throw error;
+    }
+    ended(false);
   }
 
   /** After all earlier work on the same claims. */
