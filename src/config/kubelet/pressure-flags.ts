@@ -8,16 +8,17 @@ import { HARD_DEFAULT, parseThresholds, type SignalMap } from "../../kubelet/evi
 const PERCENT_MAX = 100;
 const MINUTE_MS = 60_000;
 
+/** Separated by spaces, so that the help text wraps. */
+const HARD_DEFAULT_TEXT = Object.entries(HARD_DEFAULT)
+  .map(([signal, value]) => `${signal}<${value}`)
+  .join(", ");
+
 /** Of all commands that start a kubelet. */
 export const nodePressureFlags = {
   "eviction-hard": {
     type: "list",
     placeholder: "SIGNAL<QUANTITY,...",
-    doc: `Thresholds at which Pods are evicted at once, such as memory.available<100Mi,nodefs.available<10%; 0% disables one. k8ts kubelet and k8ts join default to upstream's (${Object.entries(
-      HARD_DEFAULT,
-    )
-      .map(([signal, value]) => `${signal}<${value}`)
-      .join(",")}); k8ts up evicts nothing.`,
+    doc: `Thresholds at which Pods are evicted at once, such as memory.available<100Mi,nodefs.available<10%; 0% disables one. k8ts kubelet and k8ts join default to upstream's (${HARD_DEFAULT_TEXT}); k8ts up evicts nothing.`,
     expects: (text: string) => (/^[^<]+<[^<]+$/.test(text) ? undefined : "a threshold such as memory.available<100Mi"),
   },
   "image-gc-high-threshold": {
