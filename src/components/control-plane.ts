@@ -68,6 +68,8 @@ export interface ClusterPartsOptions {
   readonly random: Random;
   readonly log: Logger;
   readonly aroundExchange?: StartContext["aroundExchange"];
+  /** Wraps the connections of components to the API server. */
+  readonly aroundTransport?: (transport: Transport, identity: IdentityName, userAgent: string) => Transport;
   /** Default: generated, or kept where the serving configuration says; without HTTPS, the fixed ones. */
   readonly pki?: Pki;
   readonly advertised?: StartContext["advertised"];
@@ -160,8 +162,9 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const { core } = server;
   // In this process no authentication is needed.
+  const { aroundTransport = (transport: Transport) => transport } = options;
   const transportFor = (user: IdentityName, userAgent: string): Transport =>
-    requests.counted(core.transport({ user, userAgent }), IN_PROCESS_HOST);
+    requests.counted(aroundTransport(core.transport({ user, userAgent }), user, userAgent), IN_PROCESS_HOST);
   // Before the controllers that watch nodes, which then see all of them from the start.
   const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
   late.nodes = nodes;

@@ -8,7 +8,8 @@ import { realMacrotask } from "../host/real-clock.ts";
 import type { Pki } from "../pki/pki.ts";
 import { Door } from "./door.ts";
 import { Faults } from "./faults/faults.ts";
-import { FaultyExchange } from "./faults/inject.ts";
+import type { FaultMatch } from "./faults/fault.ts";
+import { FaultyExchange, type DropMode } from "./faults/inject.ts";
 import { startGeneration, type Beginning, type Generation, type GenerationConfig } from "./generation.ts";
 import type { Snapshot } from "./snapshot.ts";
 
@@ -93,6 +94,7 @@ export class ControlledCluster implements AsyncDisposable {
     const begin = () => this.#begin(snapshot, seed).started();
     const { generation: next, revision } = await (spare?.started().catch(begin) ?? begin());
     const before = this.#current;
+    before.components.end();
     this.#current = next;
     this.#firstRevision = revision;
     this.#number++;
@@ -105,7 +107,13 @@ export class ControlledCluster implements AsyncDisposable {
   }
 
   #serve(generation: Generation): void {
+    generation.components.use(this.faults);
     this.door.use(generation.whenever(this.exchange.around(generation)));
+  }
+
+  /** Drops the running watches of clients, and of components if `match` names a user; returns their number. */
+  dropWatches(match: FaultMatch, how: DropMode): number {
+    return this.exchange.dropWatches(match, how) + this.#current.components.dropWatches(match);
   }
 
   /** Starts spares for the next resets to this snapshot, unless there are as many. */

@@ -112,6 +112,42 @@ test("a watch is dropped after a number of events, and running watches on reques
   await running;
 });
 
+const SCHEDULER = "system:kube-scheduler";
+
+function createPod(name: string) {
+  const spec = { containers: [{ name: "a", image: "example.com/a" }] };
+  return client.create(pods, { apiVersion: "v1", kind: "Pod", metadata: { namespace: "default", name }, spec });
+}
+
+async function nodeOf(name: string) {
+  return (await client.get(pods, { namespace: "default", name })).spec?.nodeName ?? "none";
+}
+
+test("a fault that names the user of a component applies to its requests, and others do not", async () => {
+  const status = { code: 500 };
+  await control("POST", "/faults", { match: { user: SCHEDULER, resource: "pods", subresource: "binding" }, status, times: 1 });
+  await control("POST", "/faults", { match: { verb: "create", subresource: "binding" }, status });
+  await createPod("a");
+
+  await control("POST", "/time/settle");
+  const [own, other] = (await control("GET", "/faults")).faults;
+  deepEqual([own.injected, other.matched, await nodeOf("a")], [1, 0, "none"]);
+  await control("POST", "/time/advance", { duration: "10m" });
+  equal((await nodeOf("a")) === "none", false);
+});
+
+test("a component whose watches are dropped resumes them, and a delay passes in the cluster's time", async () => {
+  await control("POST", "/faults", { match: { user: SCHEDULER, subresource: "binding" }, delay: "5m" });
+  const { dropped } = await control("POST", "/watches/drop", { match: { user: SCHEDULER, resource: "pods" } });
+  ok(dropped > 0);
+  await createPod("a");
+
+  await control("POST", "/time/advance", { duration: "4m" });
+  equal(await nodeOf("a"), "none");
+  await control("POST", "/time/advance", { duration: "2m" });
+  equal((await nodeOf("a")) === "none", false);
+});
+
 const REJECTED: readonly { fault: object; says: RegExp }[] = [
   { fault: {}, says: /^The fault does nothing; Set delay, status, resetConnection or dropWatch/ },
   { fault: { status: { code: 200 } }, says: /^status.code must be an integer from 400 to 599, is 200/ },

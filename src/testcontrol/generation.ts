@@ -16,6 +16,7 @@ import { realClock, realMacrotask } from "../host/real-clock.ts";
 import { realRandom } from "../host/real-random.ts";
 import type { Pki } from "../pki/pki.ts";
 import { openMemoryStore, type MemoryStore } from "../store/memory/memory-store.ts";
+import { FaultyComponents } from "./faults/faulty-components.ts";
 import type { Snapshot } from "./snapshot.ts";
 
 /** Configuration that all generations of all clusters share. */
@@ -52,8 +53,10 @@ export async function startGeneration(beginning: Beginning, config: GenerationCo
   const driver = driverOf(clock);
   const store =
     beginning.is === "new" ? openMemoryStore({ clock }) : beginning.snapshot.store.fork({ clock, revision: beginning.revision });
+  const components = new FaultyComponents(clock);
   const starting = startClusterParts({
     ...parts,
+    aroundTransport: (transport, { name: user }, userAgent) => components.around(transport, { user, userAgent }),
     ...{ clock, log, nodes, pki: served.pki, random: randomOf(beginning, isVirtual), listens: false },
     ...(served.advertised === undefined ? {} : { advertised: served.advertised }),
     store: { config: { driver: "memory" }, opened: store },
@@ -61,7 +64,7 @@ export async function startGeneration(beginning: Beginning, config: GenerationCo
   try {
     const started = await (driver === undefined ? starting : driver.through(starting));
     await driver?.settle();
-    return new Generation(started, { store, clock, driver });
+    return new Generation(started, { store, clock, driver, components });
   } catch (error) {
     await store.close();
     throw error;
@@ -76,6 +79,13 @@ function randomOf(beginning: Beginning, isVirtual: boolean): Random {
   return beginning.is === "new" ? random : random.derive(`from revision ${beginning.snapshot.revision}`);
 }
 
+interface GenerationState {
+  readonly store: MemoryStore;
+  readonly clock: Clock;
+  readonly driver: Driver | undefined;
+  readonly components: FaultyComponents;
+}
+
 export class Generation implements AsyncDisposable {
   readonly exchange: Exchange;
   readonly clock: Clock;
@@ -83,17 +93,16 @@ export class Generation implements AsyncDisposable {
   readonly driver: Driver | undefined;
   readonly parts: ClusterParts;
   readonly nodes: ClusterNodes;
+  readonly components: FaultyComponents;
   readonly #store: MemoryStore;
   readonly #closed = new AbortController();
   #closing: Promise<void> | undefined;
 
-  constructor(
-    parts: ClusterParts,
-    { store, clock, driver }: { readonly store: MemoryStore; readonly clock: Clock; readonly driver: Driver | undefined },
-  ) {
+  constructor(parts: ClusterParts, { store, clock, driver, components }: GenerationState) {
     this.parts = parts;
     this.clock = clock;
     this.driver = driver;
+    this.components = components;
     this.#store = store;
     this.exchange = parts.core.exchange;
     this.nodes = parts.nodes;
@@ -130,6 +139,7 @@ export class Generation implements AsyncDisposable {
   }
 
   [Symbol.asyncDispose](): Promise<void> {
+    this.components.end();
     this.#closed.abort(new Error("The cluster was reset or removed meanwhile"));
     const dispose = async (): Promise<void> => {
       await this.parts[Symbol.asyncDispose]();

@@ -83,7 +83,8 @@ export const faultRoutes = [
     method: "POST",
     path: PATH,
     operation: "addFault",
-    summary: "Injects a fault into matching requests of clients over HTTPS. The first fault that applies to a request is injected.",
+    summary:
+      "Injects a fault into matching requests of clients, and of components if it names a user. The first fault that applies to a request is injected.",
     body: FAULT,
     answer: ADDED,
     async handle({ control, parameters, body }) {
@@ -121,12 +122,12 @@ export const faultRoutes = [
     method: "POST",
     path: "/v1/clusters/{cluster}/watches/drop",
     operation: "dropWatches",
-    summary: "Drops the running watches of clients over HTTPS that match.",
+    summary: "Drops the running watches that match: of clients, and of components if the match names a user.",
     body: { match: FAULT.match, how: HOW },
     answer: { dropped: { ...COUNT, doc: "Number of watches that were dropped." } },
     async handle({ control, parameters, body }) {
       const how = body.how === "reset" ? "reset" : "end";
-      return { dropped: control.cluster(parameters.cluster).exchange.dropWatches(body.match ?? {}, how) };
+      return { dropped: control.cluster(parameters.cluster).dropWatches(body.match ?? {}, how) };
     },
   }),
 ];

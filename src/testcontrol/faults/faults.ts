@@ -30,9 +30,9 @@ export class Faults {
     this.#byId.clear();
   }
 
-  /** Counted by the faults. Undefined: the request is served. */
-  chosenFor(facts: RequestFacts): Fault | undefined {
-    for (const fault of this.#byId.values()) if (fault.appliesTo(facts)) return fault;
+  /** Counted by the faults. Undefined: the request is served. `isEligible`: others are not considered. */
+  chosenFor(facts: RequestFacts, isEligible: (fault: Fault) => boolean = () => true): Fault | undefined {
+    for (const fault of this.#byId.values()) if (isEligible(fault) && fault.appliesTo(facts)) return fault;
     return undefined;
   }
 

@@ -92,7 +92,7 @@ const REASONS: Readonly<Record<number, Reason>> = {
   504: "Timeout",
 };
 
-function statusError(id: string, { code, reason = "", message, retryAfterSeconds }: NonNullable<FaultSpec["status"]>): StatusError {
+export function statusError(id: string, { code, reason = "", message, retryAfterSeconds }: NonNullable<FaultSpec["status"]>): StatusError {
   const details = retryAfterSeconds === undefined ? {} : { details: { retryAfterSeconds } };
   const known = reasonNamed(reason) ?? REASONS[code] ?? "Unknown";
   return new StatusError(known, message ?? `Injected by ${id} of test control`, { code, ...details });
