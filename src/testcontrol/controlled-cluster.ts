@@ -85,6 +85,11 @@ export class ControlledCluster implements AsyncDisposable {
     return this.#number;
   }
 
+  /** Number of clusters that were started ahead for resets to this snapshot, or are starting. */
+  spares(snapshot: Snapshot): number {
+    return this.#spares.get(snapshot)?.length ?? 0;
+  }
+
   /** Replaces the state by the snapshot's. Resolves when requests are served from it. */
   async reset(snapshot: Snapshot, seed?: number): Promise<ResetOutcome> {
     while (this.#retiring.size >= RETIRING_MAX) await Promise.race(this.#retiring);

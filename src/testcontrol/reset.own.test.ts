@@ -5,6 +5,7 @@ import { configMaps } from "../api/core/v1/config-map.ts";
 import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Client, WatchEvent } from "../client/client.ts";
+import { becomes } from "../testing/becomes.ts";
 import { callControl, startControlled, type Controlled } from "./testing/controlled.ts";
 
 let controlled: Controlled;
@@ -59,6 +60,25 @@ test("a reset to a named snapshot restores its objects with their uids, as often
     const restored = await client.get(configMaps, { namespace: "default", name: "prepared" });
     deepEqual([restored.metadata.uid, restored.data], [prepared.metadata.uid, { a: "1" }]);
   }
+});
+
+test("one cluster is kept ready for a snapshot, and four after two resets to it in a row", async () => {
+  const { control } = controlled;
+  await controlled.call("PUT", "/v1/snapshots/spared");
+  const counts = async () => ["spared", "empty"].map((name) => control.cluster("main").spares(control.snapshots.get(name)));
+
+  await reset("spared");
+  await becomes(async () => (await counts())[0], 1);
+  await reset("spared");
+  await becomes(async () => (await counts())[0], 4);
+  // They start one after the other, so that all but the last are ready.
+  const prepared: boolean[] = [];
+  for (let round = 0; round < 3; round++) prepared.push((await reset("spared")).wasPrepared);
+  deepEqual(prepared, [true, true, true]);
+
+  await reset();
+  await becomes(counts, [1, 1]);
+  equal((await controlled.call("DELETE", "/v1/snapshots/spared")).code, 200);
 });
 
 /** Types of the events until the watch ends; of an error, its reason. */
