@@ -69,7 +69,11 @@ export function App({ browser, connect }: AppProps): JSX.Element {
   if (login.is === "pending") return h(Waiting, { what: "the dashboard" });
   if (login.is === "out") return h(Login, { problem: login.problem, login: (token) => tryToken(token, false) });
   const logout = async () => {
-    if (login.isSession) await connect(() => login.token).send({ method: "DELETE", path: SESSION_PATH });
+    // A server that cannot be reached ends the unused session by itself.
+    if (login.isSession)
+      await connect(() => login.token)
+        .send({ method: "DELETE", path: SESSION_PATH })
+        .catch(() => undefined);
     browser.session.write(undefined);
     setLogin({ is: "out" });
   };

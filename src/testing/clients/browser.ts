@@ -3,6 +3,7 @@
  * aborts all requests when any address of the machine changes, and other tests add network interfaces.
  */
 import { execFileSync } from "node:child_process";
+import { randomBytes } from "node:crypto";
 import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -27,7 +28,8 @@ const TIMEOUT_MS = 100_000;
 /** A name for a namespace with only a loopback device. Undefined: this user cannot create one, nor can another test. */
 export function makeQuietNamespace(life: { after(end: () => void): void }): string | undefined {
   if (process.getuid?.() !== 0 || process.platform !== "linux") return undefined;
-  const name = `k8ts-browser-${process.pid}`;
+  // Random, so that a namespace which a killed run left behind is not in the way.
+  const name = `k8ts-browser-${randomBytes(4).toString("hex")}`;
   execFileSync("ip", ["netns", "add", name]);
   life.after(() => void execFileSync("ip", ["netns", "delete", name]));
   execFileSync("ip", ["-n", name, "link", "set", "lo", "up"]);

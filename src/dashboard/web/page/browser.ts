@@ -34,7 +34,7 @@ export function thisBrowser(): Browser {
   return {
     clock: browserClock,
     address: {
-      read: () => decodeURI(location.hash.slice(1)),
+      read: () => decodedAddress(location.hash.slice(1)),
       go: (address) => void (location.hash = address),
       onChange: (listener) => listen("hashchange", listener),
     },
@@ -87,4 +87,13 @@ function showTheme(): void {
 function listen<Name extends keyof WindowEventMap>(name: Name, listener: (event: WindowEventMap[Name]) => void): () => void {
   addEventListener(name, listener);
   return () => removeEventListener(name, listener);
+}
+
+/** An address that is not valid percent-encoding is taken as it is: no view has it, and the page says so. */
+function decodedAddress(address: string): string {
+  try {
+    return decodeURI(address);
+  } catch {
+    return address;
+  }
 }
