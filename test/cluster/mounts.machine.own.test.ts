@@ -12,10 +12,12 @@ import { attachLoopDevice, detachLoopDevice } from "../../src/host/kernel/loop-d
 import { becomes } from "../../src/testing/becomes.ts";
 import type { ClientProgram } from "../../src/testing/clients/client-program.ts";
 import { needs } from "../../src/testing/needs.ts";
-import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../../src/testing/servers/real-cluster.ts";
+import { aRealPod, lineOf, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster, type RealCluster } from "../../src/testing/servers/real-cluster.ts";
 
 /** Whole blocks: the rest of a file is not part of its device. */
 const DEVICE_BYTES = 64 * 1024;
+/** Of an object's name. The directory of a Pod's logs is named by namespace, name and uid, and a file name has at most 255 bytes. */
+const POD_NAME_MAX = 253;
 const READY = "--for=condition=Ready --timeout=180s";
 
 describe("mounts in containers", needs(...REAL_CLUSTER_NEEDS), () => {
@@ -137,5 +139,14 @@ describe("mounts in containers", needs(...REAL_CLUSTER_NEEDS), () => {
     } finally {
       await detachLoopDevice(device);
     }
+  });
+
+  test("a Pod whose name is too long for a directory waits with an event, and can be deleted", async () => {
+    const name = "p".repeat(POD_NAME_MAX);
+    await kubectl("apply -f -", { input: { ...aPodAt("long", {}), metadata: { name } } });
+
+    const event = await lineOf(kubectl, "get events --watch --output=custom-columns=:reason,:message", /FailedCreatePodSandBox/);
+    match(event, /ENAMETOOLONG/);
+    await kubectl(`delete pod ${name}`);
   });
 });
