@@ -9,6 +9,7 @@
  * would push everything else out within minutes. A cause names the object, so a Lease as a cause explains itself.
  */
 import type { Clock } from "../../base/clock.ts";
+import { detachedText } from "../../base/text.ts";
 import type { Causes, CauseRecord, CommittedWrite, RefusedRequest } from "../framework/recording/causes.ts";
 import type { RequestContext } from "../framework/request.ts";
 
@@ -18,9 +19,11 @@ export const CAUSES_MAX = 8_192;
 /** Enough for the last minutes of a client that is refused in a loop with back-off. */
 export const REFUSALS_MAX = 1_024;
 
-/** User agents, request ids and messages can be arbitrarily long; the beginning identifies them. */
+/** Maximum length of user agents and request ids, which can be arbitrarily long; the beginning identifies them. */
 const USER_AGENT_LENGTH_MAX = 256;
 const REQUEST_ID_LENGTH_MAX = 128;
+/** The same of a refused request: nothing has validated its path and its user. Twice the longest name of an object. */
+const NAME_LENGTH_MAX = 512;
 const MESSAGE_LENGTH_MAX = 2_048;
 
 /** Where records are kept across a restart. */
@@ -74,13 +77,19 @@ export class RecordedCauses implements Causes {
 
   refuse({ request, error, stage }: RefusedRequest): void {
     const { verb, group, plural, subresource, namespace, name, context } = request;
-    const { cause, trail } = context;
-    const message = error.message.slice(0, MESSAGE_LENGTH_MAX);
+    const { cause, trail, user } = context;
+    const message = beginning(error.message, MESSAGE_LENGTH_MAX);
     const plugin = trail?.refusedBy;
     this.#add({
       ...this.#head(context),
+      user: beginning(user.name, NAME_LENGTH_MAX),
       revision: 0,
-      ...{ verb, group, plural, subresource, namespace, name },
+      verb,
+      group: beginning(group, NAME_LENGTH_MAX),
+      plural: beginning(plural, NAME_LENGTH_MAX),
+      subresource: beginning(subresource, NAME_LENGTH_MAX),
+      namespace: beginning(namespace, NAME_LENGTH_MAX),
+      name: beginning(name, NAME_LENGTH_MAX),
       ...(cause === undefined ? {} : { cause }),
       ...(trail?.steps === undefined ? {} : { admission: trail.steps }),
       refusal: { code: error.code, reason: error.reason, message, stage, ...(plugin === undefined ? {} : { plugin }) },
@@ -92,8 +101,8 @@ export class RecordedCauses implements Causes {
       id: this.#newestId + 1,
       timeMs: this.#clock.now(),
       user: user.name,
-      userAgent: userAgent.length > USER_AGENT_LENGTH_MAX ? userAgent.slice(0, USER_AGENT_LENGTH_MAX) : userAgent,
-      ...(trail === undefined ? {} : { requestId: trail.id.slice(0, REQUEST_ID_LENGTH_MAX) }),
+      userAgent: userAgent.length > USER_AGENT_LENGTH_MAX ? beginning(userAgent, USER_AGENT_LENGTH_MAX) : userAgent,
+      ...(trail === undefined ? {} : { requestId: requestIdOf(trail.id) }),
     };
   }
 
@@ -123,6 +132,15 @@ export class RecordedCauses implements Causes {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+}
+
+function requestIdOf(id: string): string {
+  return id.length > REQUEST_ID_LENGTH_MAX ? beginning(id, REQUEST_ID_LENGTH_MAX) : id;
+}
+
+/** A copy: what is kept must not retain the path or header that it is a part of. */
+function beginning<T extends string | undefined>(text: T, lengthMax: number): T {
+  return (text === undefined ? undefined : detachedText(text.slice(0, lengthMax))) as T;
 }
 
 /** The last records. */
