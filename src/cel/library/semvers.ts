@@ -106,6 +106,7 @@ function parseVersion(text: string): Version {
 
 /** "v1.2" is 1.2.0, and leading zeros are removed. */
 function normalized(text: string): string {
+  spend(text.length * CHARACTER_STEPS);
   const [major = "", minor, ...rest] = text.replace(/^v/, "").split(".");
   const parts = [major, ...(minor === undefined ? [] : [minor]), ...(rest.length === 0 ? [] : [rest.join(".")])].map((part) =>
     part.length > 1 ? part.replace(/^0+/, "").replace(/^(?!\d)/, "0") : part,

@@ -3,7 +3,7 @@ import { ArrayList, elementsOf } from "../values/containers.ts";
 import { describe } from "../values/describe.ts";
 import { codePoints } from "../syntax/source.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
-import { spend } from "../values/meter.ts";
+import { spend, STEPS_MAX, SYNCHRONOUS_STEPS_MAX } from "../values/meter.ts";
 import { textOf } from "../values/text.ts";
 import { CelError, type CelResult, type CelValue, type ListValue } from "../values/value.ts";
 import { BOOL, DYN, INT, listOf, STRING, type CelType } from "../types/type.ts";
@@ -82,10 +82,19 @@ const lastIndexOf: Implementation = ([value, part, offset]) => {
   return found < 0 ? -1n : BigInt(codePoints(textOf(value).slice(0, found)));
 };
 
+/** More pieces than any call may make: splitting stops here, since a text of 3 MB in single characters takes 40 ms. */
+const PIECES_MAX = Math.floor(SYNCHRONOUS_STEPS_MAX / PIECE_STEPS) + 1;
+
+function piecesOf(text: string, separator: string): readonly string[] {
+  const pieces = text.split(separator, PIECES_MAX);
+  if (pieces.length === PIECES_MAX) spend(STEPS_MAX);
+  return pieces;
+}
+
 const replace: Implementation = ([value, old, replacement, limit = -1n]) => {
   const max = position(limit);
   spendSearch(textOf(value), textOf(old));
-  const pieces = old === "" ? ["", ...singles(value), ""] : textOf(value).split(textOf(old));
+  const pieces = old === "" ? ["", ...singles(value), ""] : piecesOf(textOf(value), textOf(old));
   const count = max < 0 ? pieces.length - 1 : Math.min(max, pieces.length - 1);
   spend(textOf(value).length + pieces.length * PIECE_STEPS + count * textOf(replacement).length);
   const head = pieces.slice(0, count + 1).join(textOf(replacement));
@@ -97,7 +106,7 @@ const split: Implementation = ([value, separator, limit = -1n]) => {
   const max = position(limit);
   if (max === 0) return new ArrayList([]);
   spendSearch(textOf(value), textOf(separator));
-  const pieces = separator === "" ? singles(value) : textOf(value).split(textOf(separator));
+  const pieces = separator === "" ? singles(value) : piecesOf(textOf(value), textOf(separator));
   spend(textOf(value).length + pieces.length * PIECE_STEPS);
   if (max < 0 || pieces.length <= max) return new ArrayList(pieces);
   return new ArrayList([...pieces.slice(0, max - 1), pieces.slice(max - 1).join(textOf(separator))]);
