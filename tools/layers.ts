@@ -163,7 +163,10 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   // What pages show, from any driver of their connection. Pure, so that it runs in a browser and on a cluster in the same tab.
   "dashboard/data": { knows: ["base", "api/machinery", "explain", "apiserver/framework"] },
   // The pages. The folder of the browser's globals is their only access to it.
-  "dashboard/web/page": { knows: ["base", "api/machinery", "dashboard/data"] },
+  "dashboard/web/page": {
+    knows: ["base", "api/machinery", "dashboard/data"],
+    packages: ["@xterm", "@codemirror", "@lezer"],
+  },
   "dashboard/web": { knows: ["base", "api/machinery", "explain", "dashboard/data", "dashboard/web/page"], packages: ["preact"] },
   // Tests of all of it, on the real API server.
   dashboard: { knows: [...API, "host/**", "store/**", "apiserver/**"] },

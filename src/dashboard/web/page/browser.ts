@@ -5,6 +5,8 @@
 import { encodeBase64Url } from "../../../api/machinery/codec/base64-url.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { browserClock } from "./browser-clock.ts";
+import type { EditorOptions, TextEditor } from "./editor.ts";
+import type { TerminalOptions, TerminalScreen } from "./terminal.ts";
 
 export type Theme = "light" | "dark";
 
@@ -25,6 +27,10 @@ export interface Browser {
   observeHeight(element: Element, listener: (height: number) => void): () => void;
   onKey(listener: (event: KeyboardEvent) => void): () => void;
   save(name: string, text: string): void;
+  /** Loads the terminal emulator when it is first used. */
+  openTerminal(element: HTMLElement, options: TerminalOptions): Promise<TerminalScreen>;
+  /** Loads the text editor when it is first used. */
+  openEditor(element: HTMLElement, options: EditorOptions): Promise<TextEditor>;
 }
 
 const SESSION_KEY = "k8ts-session";
@@ -71,6 +77,8 @@ export function thisBrowser(): Browser {
       link.click();
       URL.revokeObjectURL(url);
     },
+    openTerminal: async (element, options) => (await import("./terminal.ts")).openTerminal(element, options),
+    openEditor: async (element, options) => (await import("./editor.ts")).openEditor(element, options),
   };
 }
 
