@@ -34,7 +34,7 @@ async function startScene(flags: readonly string[] = []) {
 
 test(
   "a CSI driver in a Pod, named below /var/lib/kubelet, serves volumes through its restart and a kill of k8ts",
-  { ...needs(...REAL_CLUSTER_NEEDS, "loop") },
+  { ...needs(...REAL_CLUSTER_NEEDS, "loop", "xfs") },
   async () => {
     const { cluster: started, directory, nodes, field, registered } = await startScene();
     await using cluster = started;
@@ -46,7 +46,9 @@ test(
         { name: "d", persistentVolumeClaim: { claimName: "device" } },
       ],
     });
-    await kubectl("create -f -", { input: aList(driverClaim("data"), driverClaim("device", "Block"), db) });
+    await kubectl("create -f -", {
+      input: aList(driverClaim("data", { storageClassName: "fast-xfs" }), driverClaim("device", { volumeMode: "Block" }), db),
+    });
     await kubectl("wait --for=condition=Ready pod/db --timeout=180s", WAIT);
     await kubectl("exec db -- sh -c 'echo acknowledged > /data/row && echo block > /dev/raw && sync'");
     const content = () => kubectl("exec db -- sh -c 'cat /data/row; head -c 6 /dev/raw'").catch(() => "");
@@ -57,8 +59,8 @@ test(
 
     await becomes(content, "acknowledged\nblock\n");
     await registered();
-    await kubectl(`patch pvc data --patch '{"spec":{"resources":{"requests":{"storage":"16Mi"}}}}'`);
-    await becomes(() => field("pvc data", ".status.capacity.storage"), "16Mi");
+    await kubectl(`patch pvc data --patch '{"spec":{"resources":{"requests":{"storage":"400Mi"}}}}'`);
+    await becomes(() => field("pvc data", ".status.capacity.storage"), "400Mi");
     equal((await volumesOn(directory, nodes[0] ?? "")).length, 2);
     await kubectl("delete pod/db pvc/data pvc/device --timeout=180s", WAIT);
     await becomes(() => field("pv,volumeattachments", ".items[*].metadata.name"), "");
@@ -70,7 +72,7 @@ test(
 
 test(
   "built-in sidecars create, attach, grow and delete volumes of a CSI driver on each of two nodes",
-  { ...needs(...REAL_CLUSTER_NEEDS) },
+  { ...needs(...REAL_CLUSTER_NEEDS, "loop", "xfs") },
   async () => {
     const { cluster: started, directory, nodes, field } = await startScene(["--nodes", "2"]);
     await using cluster = started;
@@ -82,14 +84,14 @@ test(
         volumes: [{ name: "v", persistentVolumeClaim: { claimName: `data-${index}` } }],
       }),
     );
-    const claims = nodes.map((_, index) => driverClaim(`data-${index}`));
+    const claims = nodes.map((_, index) => driverClaim(`data-${index}`, { storageClassName: "fast-xfs" }));
     await kubectl("create -f -", { input: aList(...claims, ...pods) });
     await kubectl("wait --for=condition=Ready pod/db-0 pod/db-1 --timeout=180s", WAIT);
     for (const [index, name] of nodes.entries()) {
       await kubectl(`exec db-${index} -- sh -c 'echo ${name} > /data/row'`);
       deepEqual(await volumesOn(directory, name), [await field(`pvc data-${index}`, ".spec.volumeName")]);
-      await kubectl(`patch pvc data-${index} --patch '{"spec":{"resources":{"requests":{"storage":"16Mi"}}}}'`);
-      await becomes(() => field(`pvc data-${index}`, ".status.capacity.storage"), "16Mi");
+      await kubectl(`patch pvc data-${index} --patch '{"spec":{"resources":{"requests":{"storage":"400Mi"}}}}'`);
+      await becomes(() => field(`pvc data-${index}`, ".status.capacity.storage"), "400Mi");
     }
 
     await kubectl("delete pod/db-0 pod/db-1 pvc/data-0 pvc/data-1 --timeout=180s", WAIT);

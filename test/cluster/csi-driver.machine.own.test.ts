@@ -11,28 +11,21 @@ import { fileURLToPath } from "node:url";
 import { test } from "node:test";
 import { becomes } from "../../src/testing/becomes.ts";
 import { aList } from "../../src/testing/clients/manifests.ts";
+import { driverClaim, driverClasses, TEST_DRIVER } from "../../src/testing/csi/driver-pods.ts";
 import { needs } from "../../src/testing/needs.ts";
 import { aRealPod, REAL_CLUSTER_NEEDS, SLEEP, startRealCluster } from "../../src/testing/servers/real-cluster.ts";
 
-const DRIVER = "test.csi.k8ts.dev";
 const READY_WITHIN_MS = 200_000;
 
 const OBJECTS = aList(
-  { apiVersion: "storage.k8s.io/v1", kind: "CSIDriver", metadata: { name: DRIVER }, spec: { attachRequired: true, fsGroupPolicy: "File" } },
   {
     apiVersion: "storage.k8s.io/v1",
-    kind: "StorageClass",
-    metadata: { name: "fast", annotations: { "k8ts.dev/builtin-sidecars": "true" } },
-    provisioner: DRIVER,
-    volumeBindingMode: "WaitForFirstConsumer",
-    allowVolumeExpansion: true,
+    kind: "CSIDriver",
+    metadata: { name: TEST_DRIVER },
+    spec: { attachRequired: true, fsGroupPolicy: "File" },
   },
-  {
-    apiVersion: "v1",
-    kind: "PersistentVolumeClaim",
-    metadata: { name: "data" },
-    spec: { storageClassName: "fast", accessModes: ["ReadWriteOnce"], resources: { requests: { storage: "1Gi" } } },
-  },
+  ...driverClasses(),
+  driverClaim("data", { storageClassName: "fast-xfs" }),
   aRealPod("db", SLEEP, {
     container: { volumeMounts: [{ name: "v", mountPath: "/data" }] },
     securityContext: { fsGroup: 1234 },
@@ -56,14 +49,14 @@ async function startDriver(directory: string, kubeletDirectory: string): Promise
 
 test(
   "a CSI driver without sidecar containers serves a Pod from its claim to its deletion",
-  { ...needs(...REAL_CLUSTER_NEEDS) },
+  { ...needs(...REAL_CLUSTER_NEEDS, "loop", "xfs") },
   async () => {
     await using cluster = await startRealCluster();
     const { kubectl } = cluster;
     const directory = join(cluster.directory, "csi-driver");
     await using _driver = await startDriver(directory, cluster.places.volumesDirectory ?? "");
     const field = (what: string, path: string) => kubectl(`get ${what} -o jsonpath={${path}}`).catch(() => "");
-    await becomes(() => field("csinodes", ".items[*].spec.drivers[*].name"), DRIVER);
+    await becomes(() => field("csinodes", ".items[*].spec.drivers[*].name"), TEST_DRIVER);
     await kubectl("wait --for=create serviceaccount/default", { timeoutMs: READY_WITHIN_MS });
     await kubectl("create -f -", { input: OBJECTS });
     await kubectl("wait --for=condition=Ready pod/db --timeout=180s", { timeoutMs: READY_WITHIN_MS });
@@ -74,8 +67,8 @@ test(
     await cluster.up();
 
     await becomes(() => kubectl("exec db -- cat /data/row").catch(() => ""), "acknowledged\n");
-    await kubectl(`patch pvc data --patch '{"spec":{"resources":{"requests":{"storage":"2Gi"}}}}'`);
-    await becomes(() => field("pvc data", ".status.capacity.storage"), "2Gi");
+    await kubectl(`patch pvc data --patch '{"spec":{"resources":{"requests":{"storage":"400Mi"}}}}'`);
+    await becomes(() => field("pvc data", ".status.capacity.storage"), "400Mi");
     await kubectl("delete pod/db pvc/data --timeout=180s", { timeoutMs: READY_WITHIN_MS });
     await becomes(() => field("pv,volumeattachments", ".items[*].metadata.name"), "");
     deepEqual(await readdir(join(directory, "volumes")), []);

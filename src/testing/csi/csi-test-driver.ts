@@ -1,12 +1,12 @@
 /**
- * A CSI driver for tests: identity, controller and node services on a Unix socket. A volume is a directory, published by bind mounts, or, as
- * a block device, a file on a loop device. What it did is on disk below one directory, so that a restarted driver continues, and `state`
- * returns it for comparison. Each call can be made to fail, to fail after it was executed, or to hang.
+ * A CSI driver for tests: identity, controller and node services on a Unix socket. A volume is an image file on a loop device, with a file
+ * system or as a block device; without loop devices it is a directory that is published by bind mounts. What it did is on disk
+ * (driver-volumes.ts), so that a restarted driver continues, and `state` returns it for comparison. Each call can be made to fail, to fail
+ * after it was executed, or to hang (driver-faults.ts).
  */
-import { mkdir, readdir, readFile, rm, truncate, writeFile } from "node:fs/promises";
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { decode, encode, type Decoded, type Encodable } from "../../base/protobuf/messages.ts";
-import { aborted } from "../../base/abort.ts";
 import type { CsiControllerCapability, CsiNodeCapability } from "../../csi/contract.ts";
 import type { CsiMethod } from "../../csi/messages/common.ts";
 import * as controller from "../../csi/messages/controller.ts";
@@ -14,18 +14,19 @@ import * as identity from "../../csi/messages/identity.ts";
 import * as node from "../../csi/messages/node.ts";
 import { GrpcError } from "../../host/grpc/channel.ts";
 import { startGrpcServer, type GrpcHandler } from "../../host/grpc/server.ts";
-import { attachLoopDevice, detachLoopDevice } from "../../host/kernel/loop-devices.ts";
 import { isMountedAt } from "../../host/kernel/mount-table.ts";
-import { bindMount, unmountUnder } from "../../host/kernel/mounts.ts";
 import { diskBytes } from "../../host/kernel/machine-facts.ts";
 import { realClock } from "../../host/real-clock.ts";
-
-/** "fails": not executed; "fails afterwards": executed, and the answer is lost; "hangs": executed, and never answered. */
-export type CsiFault = "fails" | "fails afterwards" | "hangs";
+import { DriverFaults, type CsiFault } from "./driver-faults.ts";
+import { DriverVolumes, type NewVolume, type StoredVolume, type VolumeKind } from "./driver-volumes.ts";
 
 export interface CsiTestDriverOptions {
   /** Of its volumes and of what it did. Created if missing. */
   readonly directory: string;
+  /** Of volumes with a file system, unless a call names another one. */
+  readonly fileSystem: Exclude<VolumeKind, "block">;
+  /** Of files with faults, for a driver in another process. */
+  readonly faultsDirectory?: string | undefined;
   /** Absolute path. */
   readonly socket: string;
   readonly name: string;
@@ -47,30 +48,26 @@ const CONTROLLER_CAPABILITIES: readonly CsiControllerCapability[] = [
 /** Of GetCapacity. */
 const CAPACITY_BYTES = 2 ** 34;
 
-interface StoredVolume {
-  readonly capacityBytes: number;
-  readonly isBlock: boolean;
-  /** Node ids that the controller part published it to. */
-  readonly nodes: readonly string[];
-}
-
 export class CsiTestDriver implements AsyncDisposable {
   /** Names of the calls, such as "NodeStageVolume", in order of arrival. */
   readonly calls: string[] = [];
   /** Target paths of NodePublishVolume and NodeUnpublishVolume, in order of arrival. */
   readonly targets: string[] = [];
   readonly #options: CsiTestDriverOptions;
-  readonly #faults = new Map<string, CsiFault>();
+  readonly #volumes: DriverVolumes;
+  readonly #faults: DriverFaults;
   #server: AsyncDisposable | undefined;
   #turn: Promise<unknown> = Promise.resolve();
 
-  private constructor(options: CsiTestDriverOptions) {
+  private constructor(options: CsiTestDriverOptions, volumes: DriverVolumes, faults: DriverFaults) {
     this.#options = options;
+    this.#volumes = volumes;
+    this.#faults = faults;
   }
 
   static async start(options: CsiTestDriverOptions): Promise<CsiTestDriver> {
-    const driver = new CsiTestDriver(options);
-    await mkdir(join(options.directory, "volumes"), { recursive: true });
+    const volumes = await DriverVolumes.open(join(options.directory, "volumes"));
+    const driver = new CsiTestDriver(options, volumes, await DriverFaults.open(options.faultsDirectory));
     await rm(options.socket, { force: true });
     driver.#server = await startGrpcServer({ socket: options.socket, methods: driver.#methods(), clock: realClock });
     return driver;
@@ -84,29 +81,21 @@ export class CsiTestDriver implements AsyncDisposable {
   /** One line per volume, with what is staged and published now. */
   async state(): Promise<readonly string[]> {
     const lines = [];
-    for (const id of await this.#volumeIds()) {
-      const { capacityBytes, nodes } = await this.#read(id);
-      const paths = [];
-      for (const path of await this.#paths(id)) if (await isMountedAt(path)) paths.push(path);
-      lines.push(`${id} ${capacityBytes} nodes=${nodes.join()} mounts=${paths.length}`);
+    for (const id of await this.#volumes.ids()) {
+      const { capacityBytes, nodes } = await this.#volumes.read(id);
+      lines.push(`${id} ${capacityBytes} nodes=${nodes.join()} mounts=${(await this.#volumes.mounts(id)).length}`);
     }
     return lines;
   }
 
-  /** Where the files of a volume are. */
-  contents(id: string): string {
-    return join(this.#options.directory, "volumes", id, "data");
+  /** A volume that exists without a call. */
+  async addVolume(id: string, volume: Partial<NewVolume> = {}): Promise<void> {
+    await this.#volumes.add(id, { capacityBytes: 2 ** 20, kind: this.#options.fileSystem, ...volume });
   }
 
-  /** A volume that exists without a call. */
-  async addVolume(id: string, volume: Partial<StoredVolume> = {}): Promise<void> {
-    await mkdir(this.contents(id), { recursive: true });
-    const stored = { capacityBytes: 2 ** 20, isBlock: false, nodes: [], ...volume };
-    if (stored.isBlock) {
-      await writeFile(`${this.contents(id)}/image`, "");
-      await truncate(`${this.contents(id)}/image`, stored.capacityBytes);
-    }
-    await this.#write(id, stored);
+  /** Enlarges it, as the controller does before the node. */
+  async enlarge(id: string, capacityBytes: number): Promise<void> {
+    await this.#volumes.write(id, { ...(await this.#volumes.read(id)), capacityBytes });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -142,31 +131,33 @@ export class CsiTestDriver implements AsyncDisposable {
         capabilities: nodeCapabilities.map((name) => ({ rpc: { type: node.NODE_CAPABILITIES.indexOf(name) } })),
       })),
       this.#method(node.nodeStageVolume, async ({ volumeId, stagingTargetPath, volumeCapability }) => {
-        const { isBlock } = await this.#existing(volumeId);
-        if (isBlock !== (volumeCapability?.block !== undefined)) throw failure("INVALID_ARGUMENT", "wrong access type");
-        if (!isBlock) await this.#mountAt(volumeId, this.contents(volumeId), stagingTargetPath);
+        const { kind } = await this.#existing(volumeId);
+        if ((kind === "block") !== (volumeCapability?.block !== undefined)) throw failure("INVALID_ARGUMENT", "wrong access type");
+        if (kind !== "block") await this.#volumes.mount(volumeId, stagingTargetPath);
         return {};
       }),
-      this.#method(node.nodeUnstageVolume, async ({ volumeId, stagingTargetPath }) => this.#unmountAt(volumeId, stagingTargetPath)),
+      this.#method(node.nodeUnstageVolume, async ({ volumeId, stagingTargetPath }) => {
+        await this.#volumes.unmount(volumeId, stagingTargetPath);
+        return {};
+      }),
       this.#method(node.nodePublishVolume, async (request) => {
         this.targets.push(request.targetPath);
-        if (request.volumeCapability?.block === undefined) await this.#publishDirectory(request);
-        else await this.#publishDevice(request.volumeId, request.targetPath);
+        await this.#publish(request);
         return {};
       }),
       this.#method(node.nodeUnpublishVolume, async ({ volumeId, targetPath }) => {
         this.targets.push(targetPath);
-        await this.#unmountAt(volumeId, targetPath);
+        await this.#volumes.unmount(volumeId, targetPath);
         await rm(targetPath, { recursive: true, force: true });
-        await this.#releaseDevice(volumeId);
         return {};
       }),
       this.#method(node.nodeGetVolumeStats, async ({ volumePath }) => {
         const { totalBytes: total, freeBytes: available } = await diskBytes(volumePath);
         return { usage: [{ unit: 1, total, available, used: total - available }] };
       }),
-      this.#method(node.nodeExpandVolume, async ({ volumeId, capacityRange }) => {
+      this.#method(node.nodeExpandVolume, async ({ volumeId, volumePath, capacityRange }) => {
         const { capacityBytes } = await this.#existing(volumeId);
+        await this.#volumes.grow(volumeId, volumePath);
         return { capacityBytes: Math.max(capacityBytes, capacityRange?.requiredBytes ?? 0) };
       }),
     ];
@@ -180,35 +171,33 @@ export class CsiTestDriver implements AsyncDisposable {
         capabilities: controllerCapabilities.map((name) => ({ rpc: { type: controller.CONTROLLER_CAPABILITIES.indexOf(name) } })),
       })),
       this.#method(controller.createVolume, async ({ name, capacityRange, volumeCapabilities, parameters }) => {
-        const capacityBytes = Math.max(capacityRange?.requiredBytes ?? 0, 2 ** 20);
-        if (!(await this.#volumeIds()).includes(name)) {
-          await this.addVolume(name, { capacityBytes, isBlock: volumeCapabilities.some(({ block }) => block !== undefined) });
-        }
+        const wanted = { kind: this.#kindFor(volumeCapabilities), capacityBytes: capacityRange?.requiredBytes ?? 0 };
+        const exists = await this.#volumes.has(name);
+        const { capacityBytes } = exists ? await this.#volumes.read(name) : await this.#volumes.add(name, wanted);
         const accessibleTopology = topology === undefined ? [] : [{ segments }];
         return { volume: { volumeId: name, capacityBytes, volumeContext: parameters, accessibleTopology } };
       }),
       this.#method(controller.deleteVolume, async ({ volumeId }) => {
-        if ((await this.state()).some((line) => line.startsWith(`${volumeId} `) && !line.endsWith("mounts=0"))) {
-          throw failure("FAILED_PRECONDITION", `volume ${volumeId} is in use`);
-        }
-        await rm(join(this.#options.directory, "volumes", volumeId), { recursive: true, force: true });
+        if (!(await this.#volumes.has(volumeId))) return {};
+        if ((await this.#volumes.mounts(volumeId)).length > 0) throw failure("FAILED_PRECONDITION", `volume ${volumeId} is in use`);
+        await this.#volumes.remove(volumeId);
         return {};
       }),
       this.#method(controller.controllerPublishVolume, async ({ volumeId, nodeId }) => {
         const volume = await this.#existing(volumeId);
-        await this.#write(volumeId, { ...volume, nodes: [...new Set([...volume.nodes, nodeId])] });
+        await this.#volumes.write(volumeId, { ...volume, nodes: [...new Set([...volume.nodes, nodeId])] });
         return { publishContext: [{ key: "node", value: nodeId }] };
       }),
       this.#method(controller.controllerUnpublishVolume, async ({ volumeId, nodeId }) => {
-        if (!(await this.#volumeIds()).includes(volumeId)) return {};
-        const volume = await this.#read(volumeId);
-        await this.#write(volumeId, { ...volume, nodes: volume.nodes.filter((other) => other !== nodeId) });
+        if (!(await this.#volumes.has(volumeId))) return {};
+        const volume = await this.#volumes.read(volumeId);
+        await this.#volumes.write(volumeId, { ...volume, nodes: volume.nodes.filter((other) => other !== nodeId) });
         return {};
       }),
       this.#method(controller.controllerExpandVolume, async ({ volumeId, capacityRange }) => {
         const volume = await this.#existing(volumeId);
         const capacityBytes = Math.max(volume.capacityBytes, capacityRange?.requiredBytes ?? 0);
-        await this.#write(volumeId, { ...volume, capacityBytes });
+        await this.#volumes.write(volumeId, { ...volume, capacityBytes });
         return { capacityBytes, nodeExpansionRequired: true };
       }),
       this.#method(controller.controllerModifyVolume, async () => ({})),
@@ -225,11 +214,10 @@ export class CsiTestDriver implements AsyncDisposable {
       method.path,
       async (bytes, signal) => {
         this.calls.push(name);
-        const fault = this.#faults.get(name);
-        this.#faults.delete(name);
+        const fault = await this.#faults.take(name);
         if (fault === "fails") throw failure("INTERNAL", `${name} fails`);
         const answer = await this.#inTurn(() => run(decode<M["request"]>(method.request, bytes)));
-        if (fault === "hangs") await aborted(signal);
+        if (fault === "hangs") await this.#faults.hang(name, signal);
         if (fault !== undefined) throw failure("UNAVAILABLE", `the answer of ${name} is lost`);
         return encode(method.response, answer);
       },
@@ -243,81 +231,26 @@ export class CsiTestDriver implements AsyncDisposable {
     return turn;
   }
 
-  async #publishDirectory({
-    volumeId,
-    stagingTargetPath,
-    targetPath,
-    readonly,
-    volumeContext,
-  }: Decoded<(typeof node.nodePublishVolume)["request"]>) {
+  async #publish(request: Decoded<(typeof node.nodePublishVolume)["request"]>): Promise<void> {
+    const { volumeId, stagingTargetPath, targetPath, readonly, volumeContext, volumeCapability } = request;
     const isInline = volumeContext.some(({ key, value }) => key === "csi.storage.k8s.io/ephemeral" && value === "true");
-    if (isInline && !(await this.#volumeIds()).includes(volumeId)) await this.addVolume(volumeId);
+    if (isInline && !(await this.#volumes.has(volumeId))) await this.addVolume(volumeId);
     await this.#existing(volumeId);
-    const source = stagingTargetPath === "" ? this.contents(volumeId) : stagingTargetPath;
-    if (stagingTargetPath !== "" && !(await isMountedAt(stagingTargetPath)))
-      throw failure("FAILED_PRECONDITION", `${volumeId} is not staged`);
-    await this.#mountAt(volumeId, source, targetPath, readonly ? ["ro"] : []);
+    if (volumeCapability?.block !== undefined) return this.#volumes.showDevice(volumeId, targetPath);
+    const options = readonly ? ["ro"] : [];
+    if (stagingTargetPath === "") return this.#volumes.mount(volumeId, targetPath, options);
+    if (!(await isMountedAt(stagingTargetPath))) throw failure("FAILED_PRECONDITION", `${volumeId} is not staged`);
+    await this.#volumes.show(volumeId, stagingTargetPath, targetPath, options);
   }
 
-  async #publishDevice(volumeId: string, targetPath: string): Promise<void> {
-    await this.#existing(volumeId);
-    if (await isMountedAt(targetPath)) return;
-    const file = join(this.#options.directory, "volumes", volumeId, "device");
-    const device = (await readFile(file, "utf8").catch(() => "")) || (await attachLoopDevice(`${this.contents(volumeId)}/image`));
-    await writeFile(file, device);
-    await this.#record(volumeId, targetPath);
-    await writeFile(targetPath, "");
-    await bindMount(device, targetPath, []);
-  }
-
-  async #releaseDevice(volumeId: string): Promise<void> {
-    const file = join(this.#options.directory, "volumes", volumeId, "device");
-    const device = await readFile(file, "utf8").catch(() => "");
-    if (device === "" || (await this.state()).some((line) => line.startsWith(`${volumeId} `) && !line.endsWith("mounts=0"))) return;
-    await detachLoopDevice(device);
-    await rm(file);
-  }
-
-  async #mountAt(volumeId: string, source: string, target: string, options: readonly string[] = []): Promise<void> {
-    if (await isMountedAt(target)) return;
-    await this.#record(volumeId, target);
-    await mkdir(target, { recursive: true });
-    await bindMount(source, target, options);
-  }
-
-  async #unmountAt(volumeId: string, target: string): Promise<Record<string, never>> {
-    await unmountUnder(target);
-    const paths = (await this.#paths(volumeId)).filter((path) => path !== target);
-    const exists = (await this.#volumeIds()).includes(volumeId);
-    if (exists) await writeFile(join(this.#options.directory, "volumes", volumeId, "paths.json"), JSON.stringify(paths));
-    return {};
-  }
-
-  async #record(volumeId: string, target: string): Promise<void> {
-    const paths = [...new Set([...(await this.#paths(volumeId)), target])];
-    await writeFile(join(this.#options.directory, "volumes", volumeId, "paths.json"), JSON.stringify(paths));
-  }
-
-  async #paths(volumeId: string): Promise<readonly string[]> {
-    const text = await readFile(join(this.#options.directory, "volumes", volumeId, "paths.json"), "utf8").catch(() => "[]");
-    return JSON.parse(text) as string[];
-  }
-
-  async #volumeIds(): Promise<readonly string[]> {
-    return (await readdir(join(this.#options.directory, "volumes"))).toSorted();
+  #kindFor(capabilities: Decoded<(typeof controller.createVolume)["request"]>["volumeCapabilities"]): VolumeKind {
+    if (capabilities.some(({ block }) => block !== undefined)) return "block";
+    return capabilities.some(({ mount }) => mount?.fsType === "xfs") ? "xfs" : this.#options.fileSystem;
   }
 
   async #existing(id: string): Promise<StoredVolume> {
-    if (!(await this.#volumeIds()).includes(id)) throw failure("NOT_FOUND", `volume ${id} does not exist`);
-    return this.#read(id);
-  }
-
-  async #read(id: string): Promise<StoredVolume> {
-    return JSON.parse(await readFile(join(this.#options.directory, "volumes", id, "volume.json"), "utf8")) as StoredVolume;
-  }
-
-  async #write(id: string, volume: StoredVolume): Promise<void> {
-    await writeFile(join(this.#options.directory, "volumes", id, "volume.json"), JSON.stringify(volume));
+    if (!(await this.#volumes.has(id))) throw failure("NOT_FOUND", `volume ${id} does not exist`);
+    return this.#volumes.read(id);
   }
 }
 

@@ -7,6 +7,7 @@
  *     --node        the id of the node
  *     --socket      where it serves; default: csi.sock in its directory
  *     --endpoint    how the kubelet finds that socket; default: the same path
+ *     --faults      directory of files with faults (driver-faults.ts)
  */
 import { mkdir, rm } from "node:fs/promises";
 import { join } from "node:path";
@@ -17,7 +18,7 @@ import { CsiTestDriver } from "./csi-test-driver.ts";
 import { TEST_DRIVER } from "./driver-pods.ts";
 
 const text = { type: "string" } as const;
-const { values } = parseArgs({ options: { directory: text, registry: text, node: text, socket: text, endpoint: text } });
+const { values } = parseArgs({ options: { directory: text, registry: text, node: text, socket: text, endpoint: text, faults: text } });
 const { directory, registry, node: nodeId } = values;
 if (directory === undefined || registry === undefined || nodeId === undefined) {
   throw new Error("Cannot start the driver: --directory, --registry and --node are needed");
@@ -28,7 +29,7 @@ for (const needed of [directory, registry]) await mkdir(needed, { recursive: tru
 const registration = join(registry, `${TEST_DRIVER}-reg.sock`);
 await rm(registration, { force: true });
 await using driver = await CsiTestDriver.start({
-  ...{ directory, socket, name: TEST_DRIVER, nodeId },
+  ...{ directory, socket, name: TEST_DRIVER, nodeId, fileSystem: "ext4", faultsDirectory: values.faults },
   topology: { "test.csi.k8ts.dev/node": nodeId },
 });
 const info = { type: "CSIPlugin", name: TEST_DRIVER, endpoint, supportedVersions: ["1.0.0"] };

@@ -19,6 +19,7 @@ test("a CSI driver is published with what it reports, used by its name, and remo
     socket,
     name: "a.example",
     nodeId: "id-1",
+    fileSystem: "directory",
     topology,
     maxVolumesPerNode: 7,
   });
@@ -61,7 +62,7 @@ test("a CSI driver that named its socket below /var/lib/kubelet gets the paths o
   await using directory = await makeTemporaryDirectory("k8ts-drivers-");
   const root = await realpath(directory.path);
   const socket = join(root, "csi.sock");
-  await using driver = await CsiTestDriver.start({ directory: root, socket, name: "a.example", nodeId: "id-1" });
+  await using driver = await CsiTestDriver.start({ directory: root, socket, name: "a.example", nodeId: "id-1", fileSystem: "directory" });
   const csiNode = { install: async () => {}, update: async () => {}, uninstall: async () => {} };
   using drivers = new CsiDrivers({ rootDirectory: root, csiNode, clock: realClock, log: silentLogger });
   const target = { volumeId: "none", targetPath: join(root, "pods/target") };

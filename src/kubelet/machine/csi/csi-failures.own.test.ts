@@ -1,17 +1,20 @@
 /** Every call of a CSI driver may fail, lose its answer or hang, and the kubelet may be killed after it: the end state is the same. */
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { mkdir, readdir, readFile, realpath, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { describe, test } from "node:test";
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
 import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { buildPod } from "../../../api/testing/pod.ts";
 import { createLogger } from "../../../base/logger.ts";
 import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
+import { loopDevicesUnder } from "../../../host/kernel/loop-devices.ts";
 import { mountsUnder } from "../../../host/kernel/mount-table.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { realClock } from "../../../host/real-clock.ts";
-import { CsiTestDriver, type CsiFault } from "../../../testing/csi/csi-test-driver.ts";
+import { CsiTestDriver } from "../../../testing/csi/csi-test-driver.ts";
+import { CSI_FAULTS, type CsiFault } from "../../../testing/csi/driver-faults.ts";
+import type { VolumeKind } from "../../../testing/csi/driver-volumes.ts";
 import { needs } from "../../../testing/needs.ts";
 import type { PodVolumes } from "../../contracts/pod-volumes.ts";
 import { startPodVolumes } from "../volumes/pod-volumes-on-disk.ts";
@@ -25,6 +28,9 @@ const TIMEOUT_MS = 100_000;
 const HANGING_TIMEOUT_MS = 2_000;
 /** Attempts per operation: one fails by the test, others by a slow machine. */
 const ATTEMPTS_MAX = 50;
+
+/** Loop-mounted where the machine can. */
+const FILE_SYSTEM = needs("loop").skip === false ? "ext4" : "directory";
 
 interface Scene extends AsyncDisposable {
   readonly root: string;
@@ -47,18 +53,18 @@ const claim: PersistentVolumeClaim = {
 /** As the resizer leaves it. */
 const enlargedClaim: PersistentVolumeClaim = {
   ...claim,
-  spec: { volumeName: "pv", resources: { requests: { storage: "2Mi" } } },
+  spec: { volumeName: "pv", resources: { requests: { storage: "400Mi" } } },
   status: {
     phase: "Bound",
-    capacity: { storage: "1Mi" },
-    allocatedResources: { storage: "2Mi" },
+    capacity: { storage: "300Mi" },
+    allocatedResources: { storage: "400Mi" },
     allocatedResourceStatuses: { storage: "NodeResizePending" },
   },
 };
 
 function persistentVolume(isBlock: boolean): PersistentVolume {
   const csi = { driver: NAME, volumeHandle: "vol-1" };
-  const capacity = { storage: "2Mi" };
+  const capacity = { storage: "400Mi" };
   const spec = {
     claimRef: { uid: "claim" },
     capacity,
@@ -69,6 +75,8 @@ function persistentVolume(isBlock: boolean): PersistentVolume {
   return { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv" }, spec };
 }
 
+const ENLARGED_BYTES = 400 * 2 ** 20;
+
 const csiDriver: CSIDriver = {
   apiVersion: "storage.k8s.io/v1",
   kind: "CSIDriver",
@@ -76,14 +84,27 @@ const csiDriver: CSIDriver = {
   spec: { attachRequired: false, podInfoOnMount: true, volumeLifecycleModes: ["Persistent", "Ephemeral"] },
 };
 
-async function startScene({ isBlock = false, isEnlarged = false, hangs = false } = {}): Promise<Scene> {
+interface SceneOptions {
+  readonly kind?: VolumeKind;
+  readonly isEnlarged?: boolean;
+  readonly hangs?: boolean;
+}
+
+async function startScene({ kind = FILE_SYSTEM, isEnlarged = false, hangs = false }: SceneOptions = {}): Promise<Scene> {
   const directory = await makeTemporaryDirectory("k8ts-csi-");
   const base = await realpath(directory.path);
   const root = join(base, "kubelet");
   await mkdir(root);
   const socket = join(base, "csi.sock");
-  const driver = await CsiTestDriver.start({ directory: join(base, "driver"), socket, name: NAME, nodeId: "id-1" });
-  await driver.addVolume("vol-1", { isBlock });
+  const driver = await CsiTestDriver.start({
+    directory: join(base, "driver"),
+    socket,
+    name: NAME,
+    nodeId: "id-1",
+    fileSystem: FILE_SYSTEM,
+  });
+  await driver.addVolume("vol-1", { kind });
+  if (isEnlarged) await driver.enlarge("vol-1", ENLARGED_BYTES);
   const log = createLogger({ clock: realClock, level: "error", sink: () => {} });
   const silent = { listen: () => ({ [Symbol.dispose]: () => {} }) };
   let current = isEnlarged ? enlargedClaim : claim;
@@ -106,7 +127,7 @@ async function startScene({ isBlock = false, isEnlarged = false, hangs = false }
         configMap: async () => undefined,
         secret: async () => undefined,
         persistentVolumeClaim: async () => current,
-        persistentVolume: async () => persistentVolume(isBlock),
+        persistentVolume: async () => persistentVolume(kind === "block"),
         csiDriver: async () => csiDriver,
         volumeAttachment: async () => undefined,
         node: async () => undefined,
@@ -170,9 +191,10 @@ async function attempted(operation: () => Promise<unknown>, afterFailure = () =>
 
 /** All that remains of Pods and volumes below the kubelet's directory, except empty directories. */
 async function leftovers({ root }: Scene): Promise<readonly string[]> {
+  const devices = (await loopDevicesUnder(dirname(root))).map(({ device }) => device);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-  return [...files, ...(await readdir(join(root, "pods"))), ...(await mountsUnder(root)).map(({ path }) => path)];
+  return [...devices, ...files, ...(await readdir(join(root, "pods"))), ...(await mountsUnder(root)).map(({ path }) => path)];
 }
 
 async function lifeOf(scene: Scene, faults: Readonly<Record<string, CsiFault>>, isKilled: boolean): Promise<void> {
@@ -187,12 +209,14 @@ async function lifeOf(scene: Scene, faults: Readonly<Record<string, CsiFault>>, 
   await repeatedly(scene, isKilled, () => scene.volumes.unmount("u"));
   deepEqual(await scene.driver.state(), ["vol-1 1048576 nodes= mounts=0"]);
   deepEqual(await leftovers(scene), []);
-  equal(await readFile(join(scene.driver.contents("vol-1"), "row"), "utf8"), "acknowledged");
+  await repeatedly(scene, isKilled, () => scene.volumes.mount(aPod("later"), ANY));
+  equal(await readFile(join(scene.volumes.mounted("later")?.get("v")?.path ?? "", "row"), "utf8"), "acknowledged");
+  await repeatedly(scene, isKilled, () => scene.volumes.unmount("later"));
 }
 
 describe("a CSI volume ends in the same state whatever happens to a call", { ...needs("tmpfs") }, () => {
   for (const method of ["NodeStageVolume", "NodePublishVolume", "NodeUnpublishVolume", "NodeUnstageVolume", "NodeGetCapabilities"]) {
-    for (const fault of ["fails", "fails afterwards", "hangs"] as const) {
+    for (const fault of CSI_FAULTS) {
       // A call that hangs takes its whole deadline, so it is tried once.
       for (const isKilled of fault === "hangs" ? [true] : [false, true]) {
         test(`${method} ${fault}${isKilled ? ", and the kubelet is killed" : ""}`, async () => {
@@ -204,23 +228,24 @@ describe("a CSI volume ends in the same state whatever happens to a call", { ...
   }
 });
 
-for (const fault of ["fails", "fails afterwards", "hangs"] as const) {
+for (const fault of CSI_FAULTS) {
   test(
     `a CSI volume is grown, and its claim says so, although NodeExpandVolume ${fault} and the kubelet is killed`,
-    { ...needs("tmpfs") },
+    { ...needs("loop", "xfs") },
     async () => {
-      await using scene = await startScene({ isEnlarged: true, hangs: fault === "hangs" });
+      await using scene = await startScene({ kind: "xfs", isEnlarged: true, hangs: fault === "hangs" });
       scene.driver.fault("NodeExpandVolume", fault);
-      const isGrown = () => scene.claim().status?.capacity?.["storage"] === "2Mi";
+      const isGrown = () => scene.claim().status?.capacity?.["storage"] === "400Mi";
       await repeatedly(scene, true, async () => {
         await scene.volumes.mount(aPod("u"), ANY);
         if (!isGrown()) throw new Error("the claim is not grown yet");
       });
       equal(scene.driver.calls.filter((call) => call === "NodeExpandVolume").length >= 2, true);
+      equal(((await scene.volumes.report("u", "v"))?.filesystem.capacityBytes ?? 0) > 300 * 2 ** 20, true);
 
       await repeatedly(scene, true, () => scene.volumes.unmount("u"));
 
-      deepEqual([await scene.driver.state(), await leftovers(scene)], [["vol-1 1048576 nodes= mounts=0"], []]);
+      deepEqual([await scene.driver.state(), await leftovers(scene)], [[`vol-1 ${ENLARGED_BYTES} nodes= mounts=0`], []]);
     },
   );
 }
@@ -307,7 +332,7 @@ test("an inline CSI volume is published and unpublished with its Pod", { ...need
 });
 
 test("a raw block device of a CSI driver is published as a device", { ...needs("loop") }, async () => {
-  await using scene = await startScene({ isBlock: true });
+  await using scene = await startScene({ kind: "block" });
   const mounted = (await scene.volumes.mount(aPod("u", { isBlock: true }), ANY)).get("v");
   equal(mounted?.isBlockDevice, true);
   await scene.restart();
