@@ -201,6 +201,35 @@ test("metrics count needed, attached and forcibly detached volumes", async () =>
   assert.match(text, /storage_count_attachable_volumes_in_use/);
 });
 
+test("metrics have the durations of attaching and detaching, failures included", async () => {
+  await using cluster = await given(aNode("n1"), CLAIM, aPod("p", "n1"));
+  await bindVolume(cluster.client);
+  const running = await cluster.run(attachDetachController());
+  await cluster.settled();
+  const [attachment] = await cluster.list(volumeAttachments);
+  assert.ok(attachment);
+  const attachError = { message: "no such disk", time: "2026-01-01T00:00:00Z" };
+  await cluster.client.updateStatus(volumeAttachments, { ...attachment, status: { attached: false, attachError } });
+  await cluster.settled();
+  const counts = () =>
+    running
+      .metrics()
+      .flatMap((family) => (family.name === "storage_operation_duration_seconds" && family.type === "histogram" ? family.samples : []))
+      .map(({ labels, count }) => `${labels["operation_name"]} ${labels["status"]} ${labels["volume_plugin"]} ${count}`);
+  assert.deepEqual(counts(), [`volume_attach fail-unknown kubernetes.io/csi:${DRIVER} 1`]);
+
+  await cluster.run(attacher());
+  await cluster.settled();
+  await cluster.client.delete(pods, key("p"), NOW);
+  await cluster.settled();
+
+  assert.deepEqual(counts(), [
+    `volume_attach fail-unknown kubernetes.io/csi:${DRIVER} 1`,
+    `volume_attach success kubernetes.io/csi:${DRIVER} 1`,
+    `volume_detach success kubernetes.io/csi:${DRIVER} 1`,
+  ]);
+});
+
 test("a crash at any step of attaching, moving and detaching does not change the final state", () =>
   everyStepMayBeTheLast(
     {

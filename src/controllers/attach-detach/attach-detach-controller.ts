@@ -22,6 +22,7 @@ import { deepEqual } from "../../base/deep.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, watch, type Controller, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
 import { AttachMetrics, countForced } from "./attach-detach-metrics.ts";
+import { OperationMetrics } from "./operation-metrics.ts";
 import { planAttachments, type AttachmentState, type AttachPlan, type Detachment } from "./plan.ts";
 import { AttachReports, ATTACH_TIMEOUT_MS, type PodsByNode } from "./reports.ts";
 import { attachableId, isShared, podsByNeedingNode } from "./volume-users.ts";
@@ -39,10 +40,17 @@ interface Memory {
   /** Attachments that are about to be deleted: the Node no longer shows them. */
   readonly detaching: Set<string>;
   readonly metrics: AttachMetrics;
+  readonly operations: OperationMetrics;
 }
 
 export function attachDetachController(): Controller {
-  const memory: Memory = { reports: new Map(), unneededSinceMs: new Map(), detaching: new Set(), metrics: new AttachMetrics() };
+  const memory: Memory = {
+    reports: new Map(),
+    unneededSinceMs: new Map(),
+    detaching: new Set(),
+    metrics: new AttachMetrics(),
+    operations: new OperationMetrics(),
+  };
   return defineController({
     name: "persistentvolume-attach-detach-controller",
     aliases: ["attachdetach"],
@@ -72,12 +80,16 @@ async function reconcileVolume({ name }: WorkKey, pass: Pass, memory: Memory): P
   const states = attachments.map((attachment) => stateOf(attachment, needed, read, clock.monotonic(), memory));
   const plan = planAttachments({ nodes: [...needed.keys()], isShared: volume === undefined || isShared(volume), attachments: states });
   count(name, volume, needed, attachments, pass, memory);
-  for (const detachment of plan.detach) await detach(detachment, pass, memory);
+  memory.operations.observe(name, attachments, clock.monotonic(), pass.metrics);
+  for (const detachment of plan.detach) {
+    const driver = attachments.find(({ metadata }) => metadata.name === detachment.name)?.spec.attacher ?? "";
+    await detach({ ...detachment, driver, volumeName: name }, pass, memory);
+  }
   if (volume === undefined) {
     memory.reports.delete(name);
     return plan.againMs === undefined ? onChange : after(plan.againMs);
   }
-  const created = await attach(volume, plan, pass);
+  const created = await attach(volume, plan, pass, memory);
   const ageLimit = report(volume, { needed, plan, attachments: [...attachments, ...created] }, pass, memory);
   const delays = [plan.againMs, ageLimit].filter((delay): delay is number => delay !== undefined);
   return delays.length === 0 ? onChange : after(Math.min(...delays));
@@ -127,7 +139,12 @@ function isInUse({ metadata, status }: Node, attachment: string): boolean {
   return status?.volumesInUse?.some((unique) => isOf(unique, attachment, metadata.name)) === true;
 }
 
-async function detach({ name, nodeName, force }: Detachment, pass: Pass, memory: Memory): Promise<void> {
+interface DriverDetachment extends Detachment {
+  readonly driver: string;
+  readonly volumeName: string;
+}
+
+async function detach({ name, nodeName, force, driver, volumeName }: DriverDetachment, pass: Pass, memory: Memory): Promise<void> {
   const { write, metrics, log } = pass;
   memory.detaching.add(name);
   try {
@@ -136,6 +153,7 @@ async function detach({ name, nodeName, force }: Detachment, pass: Pass, memory:
       pass.wake(watches.nodeKey(nodeName));
       return;
     }
+    memory.operations.begin(volumeName, name, { name: "volume_detach", driver }, pass.clock.monotonic());
     await write.delete(volumeAttachments, { name });
     memory.unneededSinceMs.delete(name);
     if (force === undefined) return;
@@ -158,13 +176,15 @@ async function isInUseNow(name: string, attachment: string, { write }: Pass): Pr
   }
 }
 
-async function attach(volume: PersistentVolume, plan: AttachPlan, { read, write }: Pass): Promise<readonly VolumeAttachment[]> {
+async function attach(volume: PersistentVolume, plan: AttachPlan, pass: Pass, memory: Memory): Promise<readonly VolumeAttachment[]> {
+  const { read, write, clock } = pass;
   const id = attachableId(volume, read);
   if (id === undefined) return [];
   const created: VolumeAttachment[] = [];
   for (const nodeName of plan.attach) {
     const spec = { attacher: id.driver, nodeName, source: { persistentVolumeName: volume.metadata.name } };
     const metadata = { name: attachmentName(id, nodeName) };
+    memory.operations.begin(volume.metadata.name, metadata.name, { name: "volume_attach", driver: id.driver }, clock.monotonic());
     try {
       created.push(await write.create(volumeAttachments, { apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata, spec }));
     } catch (error) {
