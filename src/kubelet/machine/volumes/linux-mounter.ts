@@ -7,6 +7,7 @@ import {
   fileKind,
   giveToGroup,
   makeDirectories,
+  namesIn,
   placeLink,
   removeEmpty,
   rightsOf,
@@ -20,6 +21,7 @@ import type { Mounter } from "../../volumes/framework/mounter.ts";
 export function linuxMounter(clock: Clock): Mounter {
   return {
     fileKind,
+    namesIn,
     makeDirectories,
     touchFile,
     rightsOf,

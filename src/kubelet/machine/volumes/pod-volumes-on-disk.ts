@@ -29,6 +29,7 @@ import { VolumeError } from "../../volumes/framework/volume-error.ts";
 import type { VolumeImages, VolumeNode, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
 import { ClaimChecks } from "./claim-checks.ts";
+import { MachineIscsiInitiator } from "./iscsi-initiator.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 import { linuxMounter } from "./linux-mounter.ts";
 import { failedSetUp, limitError, mountError, reachedLimit } from "./mount-errors.ts";
@@ -123,6 +124,7 @@ class PodVolumesOnDisk implements PodVolumes {
       pluginsDirectory: directories.plugins,
       hostPath: (path) => toOwnRoot(path, directories.root),
       mounter: linuxMounter(options.clock),
+      iscsi: new MachineIscsiInitiator({ clock: options.clock }),
     };
     this.#node = node;
     this.#expansion = options.claims && new VolumeExpansion({ ...options.claims, node });

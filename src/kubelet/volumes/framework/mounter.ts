@@ -27,6 +27,8 @@ export interface FileRights {
 export interface Mounter {
   /** Follows symbolic links. Undefined if the path does not exist or cannot be accessed. */
   fileKind(path: string): Promise<FileKind | undefined>;
+  /** Names in a directory, sorted; empty if it does not exist. */
+  namesIn(path: string): Promise<readonly string[]>;
   /** Creates missing directories of the path with exactly this mode; existing ones keep theirs. */
   makeDirectories(path: string, mode: number): Promise<void>;
   /** Creates an empty file; an existing one is left as it is. */

@@ -30,6 +30,7 @@ import type { Logger } from "../../../base/logger.ts";
 import type { CsiNodeDriver } from "../../../csi/contract.ts";
 import type { VolumeReport } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, TokenSpec } from "../../contracts/pod-volumes.ts";
+import type { IscsiInitiator } from "./iscsi-initiator.ts";
 import type { Mounter } from "./mounter.ts";
 
 /** `Resolved` is what `resolve` hands to the later steps. */
@@ -149,6 +150,7 @@ export interface VolumeNode {
   readonly tokens: { token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string> };
   /** Absent: the container runtime has no views of images. */
   readonly images?: VolumeImages;
+  readonly iscsi: IscsiInitiator;
   /** Current allocatable resources. */
   nodeAllocatable(): ResourceList;
   readonly log: Logger;

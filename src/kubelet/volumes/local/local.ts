@@ -4,9 +4,10 @@
  * the device itself. Paths and messages are upstream's. Data is never deleted here: that is the provisioner's.
  */
 import { expansionDue } from "../framework/claim-expansion.ts";
+import { bindVolume, linkDevice } from "../framework/bind-volume.ts";
 import { isReadOnlyClaim } from "../framework/claimed-volume.ts";
 import { formatAndMount } from "../framework/device-file-system.ts";
-import { ensureDirectory, isReady, markReady, PARENT_MODE, setPodGroup } from "../framework/volume-directory.ts";
+import { isReady, markReady } from "../framework/volume-directory.ts";
 import { VolumeError } from "../framework/volume-error.ts";
 import type { PodVolume, VolumeNode, VolumePlugin } from "../framework/volume-plugin.ts";
 
@@ -49,8 +50,10 @@ export const local: VolumePlugin<LocalVolume> = {
 
   async mount(volume, resolved, node) {
     const { mounter } = node;
-    if (volume.isBlockDevice) await linkDevice(volume, resolved, node);
-    else await bind(volume, resolved, node);
+    const { path, isDevice, options } = resolved;
+    const from = isDevice ? stagingDirectory(volume, node) : path;
+    if (volume.isBlockDevice) await linkDevice(volume, path, mounter);
+    else await bindVolume(volume, { from, isReadOnly: isReadOnlyClaim(volume.volume), options }, mounter);
     await markReady(volume, mounter);
     return mountedAt(volume);
   },
@@ -68,22 +71,6 @@ export const local: VolumePlugin<LocalVolume> = {
     return isThere ? mountedAt(volume) : undefined;
   },
 };
-
-async function linkDevice({ path }: PodVolume, { path: device }: LocalVolume, { mounter }: VolumeNode): Promise<void> {
-  await mounter.makeDirectories(path.slice(0, path.lastIndexOf("/")), PARENT_MODE);
-  await mounter.link(path, device);
-}
-
-async function bind(volume: PodVolume, { path: source, isDevice, options }: LocalVolume, node: VolumeNode): Promise<void> {
-  const { mounter } = node;
-  const isReadOnly = isReadOnlyClaim(volume.volume);
-  await ensureDirectory(volume.path, mounter);
-  if (!(await mounter.isMountedAt(volume.path))) {
-    const from = isDevice ? stagingDirectory(volume, node) : source;
-    await mounter.bindMount(from, volume.path, [...(isReadOnly ? ["ro"] : []), ...options]);
-  }
-  if (!isReadOnly) await setPodGroup(volume.path, volume.pod, { isReadOnly: false, mounter, usesChangePolicy: true });
-}
 
 function stagingDirectory({ volumeName }: PodVolume, { pluginsDirectory }: VolumeNode): string {
   return `${pluginsDirectory}/kubernetes.io/local-volume/mounts/${volumeName}`;

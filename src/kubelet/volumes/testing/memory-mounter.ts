@@ -63,6 +63,11 @@ export class MemoryMounter implements Mounter {
     return this.#entries.get(path)?.kind;
   }
 
+  async namesIn(path: string): Promise<readonly string[]> {
+    const below = [...this.#entries.keys()].filter((other) => other.startsWith(`${path}/`));
+    return [...new Set(below.map((other) => other.slice(path.length + 1).split("/", 1)[0] ?? ""))].toSorted();
+  }
+
   async makeDirectories(path: string, mode: number): Promise<void> {
     this.#change();
     const names = path.split("/");

@@ -17,6 +17,7 @@ import type { CsiNodeDriver } from "../../../csi/contract.ts";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import type { VolumeFiles } from "../framework/volume-file.ts";
 import type { PodVolume, VolumeImages, VolumeNode, VolumePlugin } from "../framework/volume-plugin.ts";
+import { MemoryInitiator } from "./memory-initiator.ts";
 import { MemoryMounter } from "./memory-mounter.ts";
 
 /** Of a volume; or the `spec` of a PersistentVolume, whose claim the Pod then uses. */
@@ -61,6 +62,9 @@ export class VolumeWorld implements VolumeNode {
   readonly tokens: VolumeNode["tokens"] = {
     token: async (_pod, { audience = "-", expirationSeconds = 0 }) => `token ${audience} ${expirationSeconds}`,
   };
+
+  readonly initiator = new MemoryInitiator(this.mounter);
+  readonly iscsi: VolumeNode["iscsi"] = this.initiator;
 
   readonly presentImages = new Set<string>();
   readonly images: VolumeImages = {
