@@ -86,6 +86,8 @@ export interface Kubelet extends AsyncDisposable {
   ): Promise<RuntimeContainer | undefined>;
   /** An object that a Pod refers to (a ConfigMap, a Secret) changed: failed preparations are retried at once. */
   retry(podUid: string): void;
+  /** What the status of a Pod shows may have changed. */
+  wake(podUid: string): void;
   /** Writes the attached volumes that Pods use to the Node's status; resolves with those that it shows now. */
   reportVolumesInUse(): Promise<readonly string[]>;
   /** Pods that the node has admitted and that have not ended. */
@@ -221,6 +223,10 @@ class RunningKubelet implements Kubelet {
 
   retry(podUid: string): void {
     this.#workers.retry(podUid);
+  }
+
+  wake(podUid: string): void {
+    this.#workers.wake(podUid);
   }
 
   reportVolumesInUse(): Promise<readonly string[]> {

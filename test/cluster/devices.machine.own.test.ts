@@ -63,8 +63,15 @@ test(
     const name = `devices/${claim?.metadata.name}`;
     deepEqual([driver.calls, claim?.status?.reservedFor?.map((consumer) => consumer.name)], [[`prepare ${name}`], ["web"]]);
 
+    const health = () => kubectl("get pod web -o jsonpath={.status.containerStatuses[0].allocatedResourcesStatus[*].resources[*].health}");
+    equal(await health(), "Unknown");
+    driver.reportHealth([{ poolName: nodeName, deviceName: "gpu-0", is: "unhealthy", message: "too hot", timeoutSeconds: 3600 }]);
+    await becomes(health, "Unhealthy");
+    match(await kubectl("get pod web -o jsonpath={.status.containerStatuses[0].allocatedResourcesStatus}"), /"message":"too hot"/);
+
     await cluster.kill();
     await cluster.up();
+    await becomes(health, "Unhealthy");
     await kubectl(`delete pod web ${WAIT}`, { timeoutMs: WAIT_MS });
     await becomes(async () => [...driver.prepared], []);
     await becomes(claims, []);

@@ -9,6 +9,7 @@ import type { PluginHandler } from "../../kubelet/contracts/plugin-handler.ts";
 import type { PodDevices } from "../../kubelet/contracts/pod-devices.ts";
 import { cdiResolver } from "../../kubelet/dra/cdi-files.ts";
 import { ClaimStates } from "../../kubelet/dra/claim-states.ts";
+import { DeviceHealth } from "../../kubelet/dra/device-health.ts";
 import type { DraCallObserver } from "../../kubelet/dra/dra-driver.ts";
 import { DraDrivers } from "../../kubelet/dra/dra-drivers.ts";
 import { PreparedClaims } from "../../kubelet/dra/prepared-claims.ts";
@@ -16,6 +17,7 @@ import type { KubeletMetrics } from "../../kubelet/kubelet-metrics.ts";
 
 /** Upstream's name, in the kubelet's directory. The content is our own. */
 const STATE_FILE = "dra_manager_state";
+const HEALTH_FILE = "dra_health_state";
 
 export interface NodeDraOptions {
   readonly nodeName: string;
@@ -29,7 +31,7 @@ export interface NodeDraOptions {
   readonly log: Logger;
   readonly metrics: Pick<KubeletMetrics, "draCalled" | "draOperation" | "countClaims">;
   /** Undefined while the kubelet starts. */
-  kubelet(): { pods(): readonly Pod[]; retry(podUid: string): void } | undefined;
+  kubelet(): { pods(): readonly Pod[]; retry(podUid: string): void; wake(podUid: string): void } | undefined;
 }
 
 export interface NodeDra extends AsyncDisposable {
@@ -45,8 +47,16 @@ export async function startNodeDra(options: NodeDraOptions): Promise<NodeDra> {
   const observer: DraCallObserver = {
     called: (driver, { code, ...call }) => metrics.draCalled(driver, { ...call, code: goNameOfCode(code) }),
   };
-  const drivers = new DraDrivers({ nodeName, client, clock, log, observer, onRegistered: () => retryWaitingPods(options) });
-  const devices = new PreparedClaims({
+  const health = await DeviceHealth.open({ path: joinPath(rootDirectory, HEALTH_FILE), clock, log });
+  const drivers = new DraDrivers({
+    ...{ nodeName, client, clock, log, observer, health },
+    onRegistered: () => retryWaitingPods(options),
+    onHealthChanged: (driver, changed) => {
+      for (const podUid of devices.podsWith(driver, changed)) options.kubelet()?.wake(podUid);
+    },
+  });
+  const devices: PreparedClaims = new PreparedClaims({
+    health,
     client,
     states: await ClaimStates.open(joinPath(rootDirectory, STATE_FILE)),
     clock,
@@ -59,7 +69,10 @@ export async function startNodeDra(options: NodeDraOptions): Promise<NodeDra> {
     devices,
     handler: drivers,
     nodeRegistered: () => drivers.nodeRegistered(),
-    [Symbol.asyncDispose]: () => drivers[Symbol.asyncDispose](),
+    async [Symbol.asyncDispose]() {
+      await drivers[Symbol.asyncDispose]();
+      await health.settled();
+    },
   };
 }
 

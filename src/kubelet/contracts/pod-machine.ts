@@ -3,7 +3,7 @@
  * containers. The kubelet's own rules are pure and reach the machine only through this contract; machine/ implements it, and simulated
  * nodes run without one.
  */
-import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
+import type { Container, EphemeralContainer, Pod, ResourceStatus } from "../../api/generated/core/v1.ts";
 import type { ContainerRun, SandboxRun } from "./container-run.ts";
 import type { ProbeActions } from "./probe-actions.ts";
 import type { ImageCredentials } from "./runtime.ts";
@@ -46,6 +46,8 @@ export interface PodMachine {
    * started.
    */
   supportsRecursiveReadOnly(pod: Pod): boolean | undefined;
+  /** Health of the devices of a container, for its status. Empty without devices. */
+  deviceHealth(pod: Pod, container: Container): readonly ResourceStatus[];
   /** Network actions of probes and lifecycle hooks. */
   readonly probes: ProbeActions;
 }

@@ -1,8 +1,18 @@
 /** Calls of a DRA driver. A claim is prepared or an error explains why not; nothing is retried here. */
+import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
-import { decode, encode } from "../../base/protobuf/messages.ts";
+import { decode, encode, type Decoded } from "../../base/protobuf/messages.ts";
 import { GrpcError, openGrpcChannel, type GrpcChannel, type GrpcCode } from "../../host/grpc/channel.ts";
-import { draMethodPath, nodePrepareResources, nodeUnprepareResources, type DraService } from "./messages.ts";
+import type { Health, ReportedHealth } from "./device-health.ts";
+import type { HealthSource } from "./health-streams.ts";
+import {
+  draMethodPath,
+  HEALTH_PATH,
+  nodePrepareResources,
+  nodeUnprepareResources,
+  nodeWatchResources,
+  type DraService,
+} from "./messages.ts";
 
 /** A claim as drivers are asked for it: they read the rest from the API server. */
 export interface ClaimIdentity {
@@ -39,6 +49,10 @@ export interface DraCallObserver {
 
 /** Upstream's timeout of a call. */
 const CALL_TIMEOUT_MS = 45_000;
+/** Upstream's timeout of a report of a device's health that names none. */
+const HEALTH_TIMEOUT_MS = 30_000;
+/** The API's limit of a message about health. */
+const HEALTH_MESSAGE_BYTES_MAX = 1024;
 /** Answers are small; a larger one is a mistake or an attempt to exhaust memory. */
 const MESSAGE_BYTES_MAX = 16 * 1024 * 1024;
 
@@ -52,7 +66,7 @@ export interface DraDriverOptions {
   readonly observer?: DraCallObserver | undefined;
 }
 
-export class DraDriverClient implements DraDriver, Disposable {
+export class DraDriverClient implements DraDriver, HealthSource, Disposable {
   readonly endpoint: string;
   readonly #options: DraDriverOptions;
   readonly #channel: GrpcChannel;
@@ -80,6 +94,32 @@ export class DraDriverClient implements DraDriver, Disposable {
     return new Map(answer.claims.map(({ key, value }) => [key, { error: value?.error ?? "" }]));
   }
 
+  /** Rejects if the driver ended the stream with an error, or sent what is not a report. */
+  watchHealth(onReport: (devices: readonly ReportedHealth[]) => void, signal: AbortSignal): Promise<void> {
+    return new Promise((resolve, reject) => {
+      const ended = (error: Error | undefined): void => {
+        stopListening();
+        if (error === undefined) resolve();
+        else reject(error);
+      };
+      const message = (bytes: Uint8Array): void => {
+        try {
+          onReport(decode(nodeWatchResources.response, bytes).devices.map(reportedHealth));
+        } catch (error) {
+          stream.cancel();
+          ended(new Error("The driver sent what is not a report of health", { cause: error }));
+        }
+      };
+      const stream = this.#channel.stream(HEALTH_PATH, {}, { message, ended });
+      const stopListening = onAbort(signal, () => {
+        stream.cancel();
+        resolve();
+      });
+      stream.send(new Uint8Array());
+      stream.end();
+    });
+  }
+
   async #call(name: string, request: Uint8Array, signal: AbortSignal | undefined): Promise<Uint8Array> {
     const { driverName, service, clock, observer } = this.#options;
     const method = draMethodPath(service, name);
@@ -98,6 +138,27 @@ export class DraDriverClient implements DraDriver, Disposable {
   [Symbol.dispose](): void {
     this.#channel.close();
   }
+}
+
+type WireHealth = Decoded<(typeof nodeWatchResources)["response"]>["devices"][number];
+
+function reportedHealth({ device, health, healthCheckTimeoutSeconds, message }: WireHealth): ReportedHealth {
+  const states: readonly (Health | undefined)[] = [undefined, "Healthy", "Unhealthy"];
+  return {
+    poolName: device?.poolName ?? "",
+    deviceName: device?.deviceName ?? "",
+    health: states[health] ?? "Unknown",
+    message: shortened(message),
+    timeoutMs: healthCheckTimeoutSeconds > 0 ? healthCheckTimeoutSeconds * 1000 : HEALTH_TIMEOUT_MS,
+  };
+}
+
+/** In whole characters. */
+function shortened(message: string): string {
+  const encoder = new TextEncoder();
+  if (encoder.encode(message).length <= HEALTH_MESSAGE_BYTES_MAX) return message;
+  const room = new Uint8Array(HEALTH_MESSAGE_BYTES_MAX - "...".length);
+  return `${message.slice(0, encoder.encodeInto(message, room).read)}...`;
 }
 
 export async function openDraDriver(options: DraDriverOptions): Promise<DraDriverClient> {

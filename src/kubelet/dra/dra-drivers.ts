@@ -8,7 +8,9 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Client } from "../../client/client.ts";
 import type { PluginHandler, RegisteredPlugin } from "../contracts/plugin-handler.ts";
+import type { DeviceHealth, DeviceName } from "./device-health.ts";
 import { openDraDriver, type DraCallObserver, type DraDriver, type DraDriverClient } from "./dra-driver.ts";
+import { watchDeviceHealth } from "./health-streams.ts";
 import { DRA_SERVICES, type DraService } from "./messages.ts";
 
 /** Upstream's delay: a driver that is updated is back sooner, and its devices are not withdrawn. */
@@ -21,6 +23,10 @@ export interface DraDriversOptions {
   readonly client: Client;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Where the drivers' reports go. */
+  readonly health: DeviceHealth;
+  /** The health of devices changed: the status of Pods may be another one. */
+  onHealthChanged?(driver: string, devices: readonly DeviceName[]): void;
   /** Absent: calls of drivers are not counted. */
   readonly observer?: DraCallObserver;
   /** Called when a driver has registered: Pods may wait for it. */
@@ -34,6 +40,8 @@ export class DraDrivers implements PluginHandler, AsyncDisposable {
   readonly #drivers = new Map<string, DraDriverClient[]>();
   /** Withdrawals in progress, by driver. */
   readonly #withdrawals = new Map<string, AbortController>();
+  /** Ends the health stream of a driver instance. */
+  readonly #watches = new Map<DraDriverClient, AbortController>();
   readonly #running = new Set<Promise<void>>();
   readonly #stop = new AbortController();
 
@@ -64,12 +72,13 @@ export class DraDrivers implements PluginHandler, AsyncDisposable {
     const driver = await openDraDriver({ driverName: name, endpoint, service: serviceOf(plugin), clock, observer });
     this.#drivers.set(name, [...(this.#drivers.get(name) ?? []), driver]);
     this.#withdrawals.get(name)?.abort();
+    this.#watchHealth(name, driver);
     this.#options.onRegistered?.();
   }
 
   async deregister({ name, endpoint }: RegisteredPlugin): Promise<void> {
     const known = this.#drivers.get(name) ?? [];
-    for (const driver of known) if (driver.endpoint === endpoint) driver[Symbol.dispose]();
+    for (const driver of known) if (driver.endpoint === endpoint) this.#close(driver);
     const left = known.filter((driver) => driver.endpoint !== endpoint);
     if (left.length > 0) {
       this.#drivers.set(name, left);
@@ -83,6 +92,21 @@ export class DraDrivers implements PluginHandler, AsyncDisposable {
     this.#stop.abort();
     await Promise.all(this.#running);
     for (const driver of [...this.#drivers.values()].flat()) driver[Symbol.dispose]();
+  }
+
+  #watchHealth(name: string, driver: DraDriverClient): void {
+    const { health, clock, log } = this.#options;
+    const ends = new AbortController();
+    this.#watches.set(driver, ends);
+    const onChanged = (changed: string, devices: readonly DeviceName[]): void => this.#options.onHealthChanged?.(changed, devices);
+    const signal = AbortSignal.any([ends.signal, this.#stop.signal]);
+    this.#run(watchDeviceHealth(driver, { driver: name, health, clock, log, onChanged }, signal));
+  }
+
+  #close(driver: DraDriverClient): void {
+    this.#watches.get(driver)?.abort();
+    this.#watches.delete(driver);
+    driver[Symbol.dispose]();
   }
 
   #run(work: Promise<void>): void {

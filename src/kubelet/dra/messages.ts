@@ -57,6 +57,31 @@ export const nodePrepareResources = {
   response: { name: "NodePrepareResourcesResponse", fields: { claims: { number: 1, type: preparedEntry, repeated: true } } },
 } as const;
 
+/** Of the service DRAResourceHealth, which has a package of its own. */
+export const HEALTH_PATH = "/v1alpha1.DRAResourceHealth/NodeWatchResources";
+
+const deviceIdentifier = {
+  name: "DeviceIdentifier",
+  fields: { poolName: { number: 1, type: "string" }, deviceName: { number: 2, type: "string" } },
+} as const satisfies MessageDescriptor;
+
+const deviceHealth = {
+  name: "DeviceHealth",
+  fields: {
+    device: { number: 1, type: deviceIdentifier },
+    /** 1: healthy, 2: unhealthy, else unknown. */
+    health: { number: 2, type: "int32" },
+    lastUpdatedTime: { number: 3, type: "int64" },
+    healthCheckTimeoutSeconds: { number: 4, type: "int64" },
+    message: { number: 5, type: "string" },
+  },
+} as const satisfies MessageDescriptor;
+
+/** The request of the stream has no fields. */
+export const nodeWatchResources = {
+  response: { name: "NodeWatchResourcesResponse", fields: { devices: { number: 1, type: deviceHealth, repeated: true } } },
+} as const;
+
 export const nodeUnprepareResources = {
   method: "NodeUnprepareResources",
   request: claims,

@@ -16,6 +16,7 @@ import { startPluginRegistration } from "../plugin-registration/plugin-registrat
 import { withCdiEdits } from "./cdi-edits.ts";
 import { resolvesNames } from "./cdi-files.ts";
 import { ClaimStates } from "./claim-states.ts";
+import { DeviceHealth } from "./device-health.ts";
 import type { DraCallObserver } from "./dra-driver.ts";
 import { DraDrivers } from "./dra-drivers.ts";
 import { PreparedClaims } from "./prepared-claims.ts";
@@ -59,12 +60,17 @@ async function startDra(directory: string, claims: readonly ResourceClaim[]) {
   } as Partial<Client> as Client;
   const observed: string[] = [];
   const observer: DraCallObserver = { called: (driver, { method, code }) => void observed.push(`${driver} ${method} ${code}`) };
-  const drivers = new DraDrivers({ nodeName: "node", client, clock: realClock, log: silentLogger, observer });
+  const health = await DeviceHealth.open({ path: join(directory, "dra_health_state"), clock: realClock, log: silentLogger });
+  const changed: string[] = [];
+  const drivers = new DraDrivers({
+    ...{ nodeName: "node", client, clock: realClock, log: silentLogger, observer, health },
+    onHealthChanged: (driver, devices) => void changed.push(...claimsOfPods.podsWith(driver, devices)),
+  });
   const registration = await startPluginRegistration({
     ...{ rootDirectory: directory, handlers: [drivers], clock: realClock, log: silentLogger },
   });
-  const claimsOfPods = new PreparedClaims({
-    client,
+  const claimsOfPods: PreparedClaims = new PreparedClaims({
+    ...{ client, health },
     states: await ClaimStates.open(join(directory, "dra_manager_state")),
     clock: realClock,
     observer: { draOperation: ({ operation, isFailed }) => void observed.push(`${operation} ${isFailed ? "failed" : "succeeded"}`) },
@@ -72,10 +78,11 @@ async function startDra(directory: string, claims: readonly ResourceClaim[]) {
     addCdiDevices: async (cdiDevices, run) => ({ ...run, cdiDevices }),
   });
   return {
-    ...{ drivers, claimsOfPods, observed },
+    ...{ drivers, claimsOfPods, observed, changed },
     async [Symbol.asyncDispose]() {
       await registration[Symbol.asyncDispose]();
       await drivers[Symbol.asyncDispose]();
+      await health.settled();
     },
   };
 }
@@ -190,8 +197,35 @@ test("a damaged state file is reported with a remedy", async () => {
   await rejects(ClaimStates.open(join(root.path, "state")), /Cannot read the prepared ResourceClaims from .*; remove it if no Pod/);
 });
 
-test("a driver without a known service is refused with upstream's message", () => {
-  const drivers = new DraDrivers({ nodeName: "node", client: {} as Client, clock: realClock, log: silentLogger });
+test("a driver reports the health of its devices, which the Pods that use them show", async () => {
+  await using root = await makeTemporaryDirectory("k8ts-dra-");
+  const web = podOf("web", "gpu");
+  await using kubelet = await startDra(root.path, [claimOf("gpu", web)]);
+  const { claimsOfPods, drivers, changed } = kubelet;
+  await using driver = await startDriver(root.path);
+  await becomes(async () => drivers.driver(DRIVER) !== undefined, true);
+  await claimsOfPods.prepare(web, signal);
+  const shown = async () => claimsOfPods.health(web, { name: "main", resources: { claims: [{ name: "gpu" }] } })[0]?.resources?.[0];
+  const resourceID = "gpu.example.com/device=uid-of-gpu-device-of-gpu";
+  deepEqual(await shown(), { resourceID, health: "Unknown" });
+
+  const device = { poolName: "node", deviceName: "device-of-gpu" };
+  driver.reportHealth([
+    { ...device, is: "unhealthy", message: "é".repeat(600), timeoutSeconds: 3600 },
+    { ...device, deviceName: "other", is: "healthy" },
+  ]);
+  await becomes(shown, { resourceID, health: "Unhealthy", message: `${"é".repeat(510)}...` });
+  driver.reportHealth([{ ...device, is: "healthy", timeoutSeconds: 3600 }]);
+  await becomes(shown, { resourceID, health: "Healthy" });
+  deepEqual(changed, ["uid-web", "uid-web"]);
+  driver.endHealthStreams();
+  await becomes(shown, { resourceID, health: "Unknown" });
+});
+
+test("a driver without a known service is refused with upstream's message", async () => {
+  await using root = await makeTemporaryDirectory("k8ts-dra-");
+  const health = await DeviceHealth.open({ path: join(root.path, "health"), clock: realClock, log: silentLogger });
+  const drivers = new DraDrivers({ nodeName: "node", client: {} as Client, clock: realClock, log: silentLogger, health });
   const validate = (supportedVersions: readonly string[]) => () =>
     drivers.validate({ name: "d", endpoint: "/s", usesDefaultRoot: false, supportedVersions });
   const prefix = "invalid supported gRPC versions of DRA driver plugin d at endpoint /s: ";

@@ -3,7 +3,7 @@
  * claim that several Pods use is prepared once and released with the last of them. Messages are upstream's.
  */
 import { claimReferenceOf, isReservedFor, whyNotForPod } from "../../api/core/v1/pod/claim-reference.ts";
-import type { Container, EphemeralContainer, Pod, PodResourceClaim } from "../../api/generated/core/v1.ts";
+import type { Container, EphemeralContainer, Pod, PodResourceClaim, ResourceStatus } from "../../api/generated/core/v1.ts";
 import type { ResourceClaim } from "../../api/generated/resource.k8s.io/v1.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Client } from "../../client/client.ts";
@@ -11,7 +11,10 @@ import { resourceClaims } from "../../api/resource.k8s.io/v1/resource-claim.ts";
 import type { ContainerRun } from "../contracts/container-run.ts";
 import { DevicesError, type PodDevices } from "../contracts/pod-devices.ts";
 import type { ClaimState, ClaimStates } from "./claim-states.ts";
-import type { ClaimIdentity, DraDriver, PreparedDevice } from "./dra-driver.ts";
+import type { DeviceHealth, DeviceName } from "./device-health.ts";
+import type { ClaimIdentity, DraDriver } from "./dra-driver.ts";
+import { resourceHealth } from "./resource-health.ts";
+import { isFor, usedRequests } from "./used-requests.ts";
 
 export interface ClaimsObserver {
   /** All claims of a Pod were prepared or released, or not. */
@@ -25,6 +28,8 @@ export interface ClaimsObserver {
 export interface PreparedClaimsOptions {
   readonly client: Pick<Client, "get">;
   readonly states: ClaimStates;
+  /** As the drivers report it. */
+  readonly health: Pick<DeviceHealth, "of">;
   readonly clock: Clock;
   /** Absent: operations are not counted. */
   readonly observer?: ClaimsObserver;
@@ -86,6 +91,20 @@ export class PreparedClaims implements PodDevices {
 
   pods(): readonly string[] {
     return [...new Set(this.#options.states.all().flatMap(({ podUids }) => podUids))];
+  }
+
+  health(pod: Pod, container: Container): readonly ResourceStatus[] {
+    const { states, health } = this.#options;
+    return resourceHealth(pod, container, { claim: (name) => states.get(pod.metadata.namespace ?? "", name), health });
+  }
+
+  /** Uids of Pods with claims on any of these devices of a driver. */
+  podsWith(driver: string, devices: readonly DeviceName[]): readonly string[] {
+    const names = new Set(devices.map(({ poolName, deviceName }) => `${poolName}/${deviceName}`));
+    const claims = this.#options.states
+      .all()
+      .filter((state) => (state.drivers[driver] ?? []).some(({ poolName, deviceName }) => names.has(`${poolName}/${deviceName}`)));
+    return [...new Set(claims.flatMap(({ podUids }) => podUids))];
   }
 
   /** The drivers of each prepared claim. */
@@ -232,30 +251,4 @@ function entriesOf({ spec, status }: Pod): readonly PodResourceClaim[] {
   const extended = status?.extendedResourceClaimStatus;
   const own = spec?.resourceClaims ?? [];
   return extended === undefined ? own : [...own, { name: "", resourceClaimName: extended.resourceClaimName }];
-}
-
-interface UsedRequest {
-  readonly claimName: string;
-  /** "": all of the claim. */
-  readonly request: string;
-}
-
-/** The requests of claims that a container uses. */
-function* usedRequests(pod: Pod, container: Container | EphemeralContainer): Iterable<UsedRequest> {
-  for (const { name, request = "" } of container.resources?.claims ?? []) {
-    const entry = pod.spec?.resourceClaims?.find((each) => each.name === name);
-    const reference = entry === undefined ? undefined : claimReferenceOf(pod, entry);
-    if (reference === undefined || "problem" in reference || reference.name === undefined) continue;
-    yield { claimName: reference.name, request };
-  }
-  const extended = pod.status?.extendedResourceClaimStatus;
-  for (const { containerName, resourceName, requestName } of extended?.requestMappings ?? []) {
-    if (containerName !== container.name || container.resources?.requests?.[resourceName] === undefined) continue;
-    yield { claimName: extended?.resourceClaimName ?? "", request: requestName };
-  }
-}
-
-/** A device may be for an alternative of the request: "gpu/large". */
-function isFor({ requestNames }: PreparedDevice, request: string): boolean {
-  return request === "" || requestNames.length === 0 || requestNames.some((name) => name === request || name.startsWith(`${request}/`));
 }

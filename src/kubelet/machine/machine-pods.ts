@@ -2,7 +2,7 @@
  * Prepares this machine for the Pods of one node: their references, volumes, generated files, control groups and container configuration.
  * Each is implemented in its own folder; here is the order, and the cleanup.
  */
-import type { Container, EphemeralContainer, Pod, Secret } from "../../api/generated/core/v1.ts";
+import type { Container, EphemeralContainer, Pod, ResourceStatus, Secret } from "../../api/generated/core/v1.ts";
 import { runtimeClasses } from "../../api/node.k8s.io/v1/runtime-class.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -149,6 +149,10 @@ export class MachinePods implements PodMachine {
     const name = spec?.runtimeClassName ?? "";
     const handler = name === "" ? "" : this.#handlers.get(name);
     return handler === undefined ? undefined : handlerSupportsRecursiveReadOnly(this.#options.runtime.features, handler);
+  }
+
+  deviceHealth(pod: Pod, container: Container): readonly ResourceStatus[] {
+    return this.#options.devices?.health(pod, container) ?? [];
   }
 
   /** Which of them exist depends on the Pod, which may be unknown by now. */

@@ -4,7 +4,7 @@
  * one status write of a Pod is in flight. Quick actions are reported once, after they completed: most Pods run after one write. Slow ones
  * (an image pull, a start) do not block the rest of the Pod. Its state and transitions are in pod-worker-state.ts.
  */
-import type { Pod, PodStatus } from "../../api/generated/core/v1.ts";
+import type { Container, Pod, PodStatus } from "../../api/generated/core/v1.ts";
 import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
 import { compareResourceVersions } from "../../api/machinery/resource-version.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
@@ -413,7 +413,8 @@ export class PodWorker {
     const { conditions: resizes } = this.#resize;
     const supportsRecursiveReadOnly = machine?.supportsRecursiveReadOnly(pod);
     const seen = { pod, sandbox, waiting, granted, resizes, isTerminated, isPastDeadline, eviction, supportsRecursiveReadOnly };
-    const status = podStatusOf({ ...seen, runtimeName, hostIps, nowMs: clock.now() });
+    const deviceHealth = (container: Container) => machine?.deviceHealth(pod, container) ?? [];
+    const status = podStatusOf({ ...seen, deviceHealth, runtimeName, hostIps, nowMs: clock.now() });
     if (isPastDeadline && !isTerminal(pod)) this.#events.recordDeadline(this.#pod);
     await this.#write(status);
     this.#metrics.reported(status);

@@ -62,6 +62,7 @@ export function fakeMachine(): FakeMachine {
     orphanedPods: () => Promise.resolve(machine.left),
     volumesInUse: () => machine.inUse,
     supportsRecursiveReadOnly: () => false,
+    deviceHealth: () => [],
     probes: {
       http: async (request) => machine.onHttp(request),
       tcp: async (host, port) => machine.onTcp(`${host}:${port}`),

@@ -5,13 +5,21 @@
  */
 import { mkdir, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { onAbort } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { Disposables } from "../../../base/disposables.ts";
 import { decode, encode } from "../../../base/protobuf/messages.ts";
-import { startGrpcServer } from "../../../host/grpc/server.ts";
+import { startGrpcServer, type GrpcStreamHandler } from "../../../host/grpc/server.ts";
 import { startRegistrationSocket } from "../../plugin-registration/testing/registration-socket.ts";
 import type { ClaimIdentity, PreparedDevice } from "../dra-driver.ts";
-import { draMethodPath, nodePrepareResources, nodeUnprepareResources, type DraService } from "../messages.ts";
+import {
+  draMethodPath,
+  HEALTH_PATH,
+  nodePrepareResources,
+  nodeUnprepareResources,
+  nodeWatchResources,
+  type DraService,
+} from "../messages.ts";
 
 export interface SimulatedDriverOptions {
   readonly name: string;
@@ -32,7 +40,22 @@ export interface SimulatedDriver extends AsyncDisposable {
   readonly prepared: ReadonlySet<string>;
   /** Error that answers contain from now on; "": none. */
   failure: string;
+  /** Reports the health of all its devices on all streams, and on those that are opened later. */
+  reportHealth(devices: readonly SimulatedHealth[]): void;
+  /** Ends the streams of reports; the kubelet opens them again. */
+  endHealthStreams(): void;
 }
+
+/** A report about one device. */
+export interface SimulatedHealth {
+  readonly poolName: string;
+  readonly deviceName: string;
+  readonly is: "unknown" | "healthy" | "unhealthy";
+  readonly message?: string;
+  readonly timeoutSeconds?: number;
+}
+
+const HEALTH_STATES = ["unknown", "healthy", "unhealthy"] as const;
 
 /** Disposing removes its sockets and specifications. */
 export async function startSimulatedDriver(options: SimulatedDriverOptions): Promise<SimulatedDriver> {
@@ -80,7 +103,9 @@ export async function startSimulatedDriver(options: SimulatedDriverOptions): Pro
     [draMethodPath(service, "NodePrepareResources")]: prepare,
     [draMethodPath(service, "NodeUnprepareResources")]: unprepare,
   };
-  starting.use(await startGrpcServer({ socket: endpoint, methods, clock }));
+  const health = new HealthReports();
+  const streams = { [HEALTH_PATH]: health.serve };
+  starting.use(await startGrpcServer({ socket: endpoint, methods, streams, clock }));
   const socket = join(rootDirectory, "plugins_registry", `${name}-reg.sock`);
   starting.use(await startRegistrationSocket({ socket, info: { type: "DRAPlugin", name, endpoint, supportedVersions: [service] }, clock }));
   const owned = starting.move();
@@ -92,11 +117,43 @@ export async function startSimulatedDriver(options: SimulatedDriverOptions): Pro
     set failure(message: string) {
       state.failure = message;
     },
+    reportHealth: (devices) => health.report(devices),
+    endHealthStreams: () => health.end(),
     async [Symbol.asyncDispose]() {
       await owned[Symbol.asyncDispose]();
       for (const path of written) await rm(path, { force: true });
     },
   };
+}
+
+class HealthReports {
+  readonly #sinks = new Map<(answer: Uint8Array) => void, () => void>();
+  #last: Uint8Array | undefined;
+
+  readonly serve: GrpcStreamHandler = async (_request, send, signal) => {
+    await new Promise<void>((resolve) => {
+      this.#sinks.set(send, resolve);
+      onAbort(signal, resolve);
+      if (this.#last !== undefined) send(this.#last);
+    });
+    this.#sinks.delete(send);
+  };
+
+  report(devices: readonly SimulatedHealth[]): void {
+    const answer = devices.map(({ poolName, deviceName, is, message = "", timeoutSeconds = 0 }) => ({
+      device: { poolName, deviceName },
+      health: HEALTH_STATES.indexOf(is),
+      healthCheckTimeoutSeconds: timeoutSeconds,
+      message,
+    }));
+    this.#last = encode(nodeWatchResources.response, { devices: answer });
+    for (const send of this.#sinks.keys()) send(this.#last);
+  }
+
+  end(): void {
+    this.#last = undefined;
+    for (const end of this.#sinks.values()) end();
+  }
 }
 
 function cdiSpecification(driver: string, claim: ClaimIdentity, devices: readonly PreparedDevice[]): string {

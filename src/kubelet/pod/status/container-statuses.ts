@@ -10,6 +10,7 @@ import type {
   ContainerStatus,
   EphemeralContainer,
   ResourceRequirements,
+  ResourceStatus,
   Pod,
   VolumeMount,
   VolumeMountStatus,
@@ -39,6 +40,8 @@ export interface ContainersView {
   readonly granted?: ReadonlyMap<string, ResourceRequirements>;
   /** Undefined: not known (any more); the reported status is kept. */
   readonly supportsRecursiveReadOnly?: boolean | undefined;
+  /** Health of the devices of a container; absent: no devices. */
+  deviceHealth?(container: Container): readonly ResourceStatus[];
 }
 
 /** Init containers in the order of the spec, others by name, as upstream. */
@@ -75,7 +78,16 @@ function statusOf(
 ): ContainerStatus {
   const known = newestContainer(view.sandbox, container.name);
   const plain = known === undefined ? unseenStatus(container, role, before, view) : seenStatus(container, known, before, view);
-  return probed(waitingStatus(plain, container, role, known, view), container, role, known);
+  const status = probed(waitingStatus(plain, container, role, known, view), container, role, known);
+  return role === "regular" ? withDeviceHealth(status, container, view) : status;
+}
+
+/** Only regular containers have it, as upstream. A status that is kept from before has the current health, too. */
+function withDeviceHealth(status: ContainerStatus, container: Container, { deviceHealth }: ContainersView): ContainerStatus {
+  if (container.resources?.claims === undefined || deviceHealth === undefined) return status;
+  const { allocatedResourcesStatus: _before, ...others } = status;
+  const health = deviceHealth(container);
+  return health.length === 0 ? others : { ...others, allocatedResourcesStatus: [...health] };
 }
 
 /** The runtime has no container of this name. */

@@ -384,3 +384,26 @@ for (const { mode, isSupported, reportedMode, expected } of [
     ]);
   });
 }
+
+test("the status of regular containers with claims shows the current health of their devices", () => {
+  const claims = [{ name: "gpu" }];
+  const health = [{ name: "claim:gpu", resources: [{ resourceID: "gpu.example.com/gpu=a", health: "Unhealthy" }] }];
+  const wanted = pod(
+    {
+      initContainers: [{ name: "init", image: "i:1", resources: { claims } }],
+      containers: [
+        { name: "a", image: "i:1", resources: { claims } },
+        { name: "b", image: "i:1" },
+        { name: "c", image: "i:1", resources: { claims } },
+      ],
+    },
+    { phase: "Running", containerStatuses: [reported("c", { allocatedResourcesStatus: health })] },
+  );
+  const box = sandbox(["a", "b", "c"].map((name) => container(name, running(NOW_MS))));
+
+  const deviceHealth = ({ name }: { readonly name: string }) => (name === "c" ? [] : health);
+  const { containerStatuses = [], initContainerStatuses = [] } = statusOf({ pod: wanted, sandbox: box, deviceHealth });
+
+  const shown = [...initContainerStatuses, ...containerStatuses].map(({ allocatedResourcesStatus }) => allocatedResourcesStatus);
+  assert.deepEqual(shown, [undefined, health, undefined, undefined]);
+});
