@@ -45,7 +45,7 @@ import { RequestMetrics } from "./pipeline/request-metrics.ts";
 import { StoreMetrics } from "./storage/store-metrics.ts";
 import { CachedObjects } from "./storage/cached-objects.ts";
 import { Pipeline } from "./pipeline/pipeline.ts";
-import { AGGREGATION_HOOKS, FAIRNESS_HOOKS, PostStartHooks } from "./bootstrap/post-start-hooks.ts";
+import { AGGREGATION_HOOKS, CUSTOM_RESOURCE_HOOKS, FAIRNESS_HOOKS, PostStartHooks } from "./bootstrap/post-start-hooks.ts";
 import { all as extensionFactories } from "./resources/all.ts";
 import type { ResourceExtension } from "./framework/extension.ts";
 import { documentReader } from "./rest/document-reader.ts";
@@ -206,7 +206,9 @@ function partsOf(options: ApiServerOptions) {
 async function startParts(parts: ReturnType<typeof partsOf>, builtIns: BootstrapReconciler): Promise<void> {
   const { server, own, authorizer, aggregation, customResources, flowControl, hooks } = parts;
   await bootstrap(own, bootstrapSteps, hooks);
+  hooks.finished("storage-readiness");
   await customResources.start();
+  CUSTOM_RESOURCE_HOOKS.forEach((hook) => hooks.finished(hook));
   await authorizer.start();
   hooks.finished("generic-apiserver-start-informers");
   await server.admission.start();

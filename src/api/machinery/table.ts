@@ -83,6 +83,17 @@ export function tableRow<T extends KubeObject>(object: T, options: RowOptions<T>
   };
 }
 
+/** The row of a watch bookmark. Its cells have the zero values of their types: there is no object to print. */
+export function bookmarkRow(bookmark: KubeObject, options: RowOptions<KubeObject>): TableRow {
+  const columns = options.resource.columns.map((column) => ({ ...column, value: () => zeroOf(column.type) }));
+  return tableRow(bookmark, { ...options, resource: { columns } });
+}
+
+function zeroOf(type: string): CellValue {
+  if (type === "boolean") return false;
+  return type === "integer" || type === "number" ? 0 : "";
+}
+
 function shownObject<T extends KubeObject>(object: T, options: RowOptions<T>): KubeObject | null {
   const { includeObject = "Metadata", metaVersion = "v1", present } = options;
   if (includeObject === "Object") return present === undefined ? object : present(object);

@@ -25,9 +25,26 @@ test("a post-start hook is unfinished until it is reported, and hooks that the c
 test("a started server has finished every post-start hook", async () => {
   await using server = await startServer();
   const { text } = await server.call("GET", "/readyz?verbose");
-  const lines = text.split("\n").filter((line) => line.includes("poststarthook/"));
+  const expected = names(new PostStartHooks());
+  const lines = text.split("\n").filter((line) => expected.some((name) => line.includes(name)));
   deepEqual(
     lines,
-    names(new PostStartHooks()).map((name) => `[+]${name} ok`),
+    expected.map((name) => `[+]${name} ok`),
+  );
+});
+
+test("health checks include upstream's checks of custom resources, of the storage and of registered API services", async () => {
+  await using server = await startServer();
+  const { text } = await server.call("GET", "/livez?verbose");
+  const wanted = [
+    "poststarthook/start-apiextensions-informers",
+    "poststarthook/start-apiextensions-controllers",
+    "poststarthook/crd-informer-synced",
+    "poststarthook/storage-readiness",
+    "autoregister-completion",
+  ];
+  deepEqual(
+    wanted.filter((name) => !text.split("\n").includes(`[+]${name} ok`)),
+    [],
   );
 });

@@ -9,8 +9,12 @@ const HOOKS = [
   "generic-apiserver-start-informers",
   "priority-and-fairness-config-consumer",
   "priority-and-fairness-filter",
+  "start-apiextensions-informers",
+  "start-apiextensions-controllers",
+  "crd-informer-synced",
   "start-system-namespaces-controller",
   "start-cluster-authentication-info-controller",
+  "storage-readiness",
   "start-legacy-token-tracking-controller",
   "start-service-ip-repair-controllers",
   "rbac/bootstrap-roles",
@@ -24,6 +28,7 @@ const HOOKS = [
   "apiservice-registration-controller",
   "apiservice-discovery-controller",
   "kube-apiserver-autoregistration",
+  "autoregister-completion",
   "apiservice-openapi-controller",
   "apiservice-openapiv3-controller",
 ] as const;
@@ -33,6 +38,9 @@ export type PostStartHook = (typeof HOOKS)[number];
 /** Hooks of API Priority and Fairness. */
 export const FAIRNESS_HOOKS = ["priority-and-fairness-config-consumer", "priority-and-fairness-filter"] as const;
 
+/** Hooks of custom resources, which are one part here. */
+export const CUSTOM_RESOURCE_HOOKS = ["start-apiextensions-informers", "start-apiextensions-controllers", "crd-informer-synced"] as const;
+
 /** Hooks of aggregation, which is one part here. */
 export const AGGREGATION_HOOKS = [
   "start-kube-aggregator-informers",
@@ -41,9 +49,13 @@ export const AGGREGATION_HOOKS = [
   "apiservice-registration-controller",
   "apiservice-discovery-controller",
   "kube-apiserver-autoregistration",
+  "autoregister-completion",
   "apiservice-openapi-controller",
   "apiservice-openapiv3-controller",
 ] as const;
+
+/** A check of upstream's that waits for a hook, but is none itself. */
+const PLAIN_CHECK: PostStartHook = "autoregister-completion";
 
 export class PostStartHooks {
   readonly #hooks: readonly PostStartHook[];
@@ -64,6 +76,10 @@ export class PostStartHooks {
   }
 
   checks(): readonly { readonly name: string; readonly ok: boolean; readonly reason: string }[] {
-    return this.#hooks.map((hook) => ({ name: `poststarthook/${hook}`, ok: this.#finished.has(hook), reason: "not finished" }));
+    return this.#hooks.map((hook) => ({
+      name: hook === PLAIN_CHECK ? hook : `poststarthook/${hook}`,
+      ok: this.#finished.has(hook),
+      reason: "not finished",
+    }));
   }
 }

@@ -168,3 +168,25 @@ test("watchers of one change that requested different representations each get t
   const [core, renamed] = calls.slice(-2).map(({ events }) => events[0]?.object);
   assert.deepEqual([core.message, core.note, renamed.message, renamed.note], ["m", undefined, undefined, "m"]);
 });
+
+test("in a watch of tables a bookmark is a table with one row that carries the bookmark's metadata", async () => {
+  await using server = await withMaps();
+  const accept = "application/json;as=Table;v=v1;g=meta.k8s.io";
+  const initial = "watch=1&sendInitialEvents=true&resourceVersionMatch=NotOlderThan&allowWatchBookmarks=true";
+
+  const call = await server.watch(`${MAPS}?${initial}&includeObject=None`, { accept });
+  await server.clock.settle();
+
+  const tables = call.events.map(({ type, object }) => ({ type, rows: object.rows, hasColumns: object.columnDefinitions !== null }));
+  assert.deepEqual(
+    tables.map(({ type, rows, hasColumns }) => [type, rows.length, hasColumns]),
+    [
+      ["ADDED", 1, true],
+      ["ADDED", 1, false],
+      ["BOOKMARK", 1, false],
+    ],
+  );
+  const [{ cells, object }] = tables[2]?.rows as [{ cells: unknown[]; object: KubeObject }];
+  assert.deepEqual(cells, ["", "", ""]);
+  assert.deepEqual([object.kind, object.metadata.annotations], ["PartialObjectMetadata", { "k8s.io/initial-events-end": "true" }]);
+});

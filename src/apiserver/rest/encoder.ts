@@ -10,7 +10,15 @@ import type { JsonObject, KubeObject } from "../../api/machinery/object.ts";
 import type { Column } from "../../api/machinery/resource.ts";
 import type { ObjectSchema, SchemaSet } from "../../api/machinery/schema.ts";
 import { internalError, StatusError } from "../../api/machinery/status-error.ts";
-import { partialObjectMetadata, tableHead, tableOf, tableRow, type IncludeObject, type TableOptions } from "../../api/machinery/table.ts";
+import {
+  bookmarkRow,
+  partialObjectMetadata,
+  tableHead,
+  tableOf,
+  tableRow,
+  type IncludeObject,
+  type TableOptions,
+} from "../../api/machinery/table.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
 import { prettyJson } from "../shared/pretty-json.ts";
@@ -124,17 +132,15 @@ export class Encoder {
   }
 
   /** Bookmarks have only a resourceVersion, and the annotation that marks the end of the initial events. */
-  #bookmark({ resource, apiVersion }: Endpoint, event: Extract<WatchEvent, { type: "BOOKMARK" }>): JsonObject {
+  #bookmark(endpoint: Endpoint, event: Extract<WatchEvent, { type: "BOOKMARK" }>): JsonObject {
     const mark = event.initialEventsEnd ? { annotations: { "k8s.io/initial-events-end": "true" } } : {};
-    const object = { kind: resource.kind, apiVersion, metadata: { resourceVersion: String(event.revision), name: "", ...mark } };
-    const { name: _name, ...metadata } = object.metadata;
-    const { form } = this.#options;
-    if (form.as === "object") return { ...object, metadata };
-    if (form.as === "PartialObjectMetadata") return partialObjectMetadata({ ...object, metadata: metadata as never }, form.metaVersion);
-    return {
-      ...tableHead(undefined, { resource, nowMs: 0, list: metadata, hasHeaders: false, metaVersion: form.metaVersion }),
-      rows: [],
-    };
+    const metadata = { resourceVersion: String(event.revision), ...mark };
+    const object = { kind: endpoint.resource.kind, apiVersion: endpoint.apiVersion, metadata: metadata as never };
+    const { form, includeObject } = this.#options;
+    if (form.as === "object") return object;
+    if (form.as === "PartialObjectMetadata") return partialObjectMetadata(object, form.metaVersion);
+    const options = this.#streamedTableOptions(endpoint);
+    return { ...tableHead(object, options), rows: [bookmarkRow(object, { ...options, includeObject })] };
   }
 
   #valueOf(endpoint: Endpoint, object: StoredObject): JsonObject {
@@ -144,10 +150,8 @@ export class Encoder {
     return form.as === "object" ? whole : partialObjectMetadata(whole, form.metaVersion);
   }
 
-  /** Only the first table of a stream has column definitions. */
   #tableOf(endpoint: Endpoint, object: StoredObject): JsonObject {
-    const options = { ...this.#tableOptions(endpoint), hasHeaders: !this.#hasSentHeaders };
-    this.#hasSentHeaders = true;
+    const options = this.#streamedTableOptions(endpoint);
     const shown = workingForm(endpoint, object);
     return { ...tableHead(shown, options), rows: [{ ...tableRow(shown, options), ...this.#rowObject(endpoint, object) }] };
   }
@@ -178,6 +182,13 @@ export class Encoder {
     if (includeObject === "None") return { object: null };
     const whole = withManagedFields(endpoint, object);
     return { object: includeObject === "Object" ? whole : partialObjectMetadata(whole, form.metaVersion) };
+  }
+
+  /** Only the first table of a stream has column definitions. */
+  #streamedTableOptions(endpoint: Endpoint): TableOptions<KubeObject> {
+    const hasHeaders = !this.#hasSentHeaders;
+    this.#hasSentHeaders = true;
+    return { ...this.#tableOptions(endpoint), hasHeaders };
   }
 
   #tableOptions({ resource }: Endpoint): TableOptions<KubeObject> {

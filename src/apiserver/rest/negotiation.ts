@@ -1,6 +1,7 @@
 /**
  * Negotiates the representation of a response. The server stores JSON, so a client that accepts JSON gets it, whatever else it accepts;
- * protobuf is encoded for clients that do not. Accept headers repeat, so results are cached.
+ * protobuf is encoded for clients that do not. Metadata alone is encoded in any case, so there the client's order decides: items of a
+ * PartialObjectMetadataList have a kind in JSON and none in protobuf. Accept headers repeat, so results are cached.
  */
 import { Lru } from "../../base/lru.ts";
 import {
@@ -37,12 +38,17 @@ export function answerForm(accept: string | undefined, asked: AskedFor): AnswerF
   const key = `${asked} ${accept ?? ""}`;
   const before = known.get(key);
   if (before !== undefined) return before;
-  const isAcceptable = (candidate: NegotiatedType) => formOf(candidate, asked) !== undefined;
-  const found = negotiate(accept, [JSON_TYPE, YAML_TYPE], isAcceptable) ?? negotiate(accept, [PROTOBUF_TYPE], isAcceptable);
-  const form = found === undefined ? undefined : formOf(found, asked);
+  const first = negotiated(accept, BUILT_IN_TYPES, asked);
+  const isMetadata = first?.as === "PartialObjectMetadata";
+  const form = isMetadata ? first : (negotiated(accept, [JSON_TYPE, YAML_TYPE], asked) ?? first);
   if (form === undefined) throw refusalOf(accept, asked);
   known.set(key, form);
   return form;
+}
+
+function negotiated(accept: string | undefined, types: readonly string[], asked: AskedFor): AnswerForm | undefined {
+  const found = negotiate(accept, types, (candidate) => formOf(candidate, asked) !== undefined);
+  return found === undefined ? undefined : formOf(found, asked);
 }
 
 /**
