@@ -103,14 +103,13 @@ function unseenStatus(
   if (role === "ephemeral" && before?.state?.running !== undefined)
     return { ...before, state: { terminated: lostWhenTerminated }, ready: false };
   const { pod } = view;
-  const hasInit = (pod.spec?.initContainers?.length ?? 0) > 0;
   const wasRunning = before?.state?.running !== undefined;
   const isOnceMore = wasRunning && pod.metadata.deletionTimestamp === undefined;
   const isDoneInit = role === "init" && !isSidecar(container) && hasBegun(view);
   const lastState = wasRunning ? { terminated: lostWhenDeleted } : (before?.lastState ?? {});
   return {
     name: container.name,
-    state: isDoneInit ? { terminated: assumedDone } : { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } },
+    state: isDoneInit ? { terminated: assumedDone } : notStarted(pod),
     lastState,
     ready: false,
     restartCount: (before?.restartCount ?? 0) + (isOnceMore ? 1 : 0),
@@ -118,6 +117,12 @@ function unseenStatus(
     imageID: "",
     ...mountsOf(container, before, view),
   };
+}
+
+/** State of a container that is not started yet. */
+function notStarted({ spec }: Pod): ContainerState {
+  const hasInit = (spec?.initContainers?.length ?? 0) > 0;
+  return { waiting: { reason: hasInit ? "PodInitializing" : "ContainerCreating" } };
 }
 
 /** The container was removed for a restart of all containers. */
@@ -161,13 +166,14 @@ function seenStatus(
   before: ContainerStatus | undefined,
   view: ContainersView,
 ): ContainerStatus {
-  const { sandbox, runtimeName, granted } = view;
+  const { pod, sandbox, runtimeName, granted } = view;
   const containerID = `${runtimeName}://${known.id}`;
   const earlier = known.attempt === 0 ? undefined : previousContainer(sandbox, known.name);
   const { resources } = container;
   return {
     name: known.name,
-    state: withLastWords(stateOf(known, containerID), before),
+    // The runtime has created it and starts it next: until then it waits for the same reason as before.
+    state: known.state.is === "created" ? notStarted(pod) : withLastWords(stateOf(known, containerID), before),
     lastState: earlier === undefined ? lastStateBy(before, containerID) : stateOf(earlier, `${runtimeName}://${earlier.id}`),
     ready: false,
     restartCount: Math.max(known.attempt, before?.restartCount ?? 0),

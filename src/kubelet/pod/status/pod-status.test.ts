@@ -242,6 +242,16 @@ const containerRows: readonly ContainerRow[] = [
     is: { state: { waiting: { reason: "PodInitializing" } } },
   },
   {
+    it: "created and not started yet",
+    view: { sandbox: sandbox([container("c", CREATED)]) },
+    is: { state: { waiting: { reason: "ContainerCreating" } }, containerID: "test://c-0", started: false },
+  },
+  {
+    it: "created and not started yet in a Pod with init containers",
+    view: { pod: pod({ initContainers: [INIT] }), sandbox: sandbox([container("init", exited(0, NOW_MS)), container("c", CREATED)]) },
+    is: { state: { waiting: { reason: "PodInitializing" } } },
+  },
+  {
     it: "in a crash loop",
     view: {
       sandbox: sandbox([container("c", exited(1, NOW_MS), { attempt: 2 })]),
