@@ -5,14 +5,13 @@
 import { randomBytes } from "node:crypto";
 import { ADMINISTRATOR } from "../api/identities.ts";
 import { Disposables } from "../base/disposables.ts";
-import { describeStore } from "../components/control-plane.ts";
+import { describeStore, type ClusterParts } from "../components/control-plane.ts";
 import { simulatedFleet } from "../components/simulated-nodes/simulated-fleet.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../config/scheduler-config.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { removeFile } from "../host/files/files.ts";
 import { writePrivateText } from "../host/files/private-files.ts";
 import { startControlServer, type ControlServer } from "../testcontrol/api/control-server.ts";
-import type { Generation } from "../testcontrol/generation.ts";
 import { MAIN, TestControl } from "../testcontrol/test-control.ts";
 import { CLUSTER_DOMAIN } from "./machine/cluster-domain.ts";
 import { tryPublishClusterNetwork } from "./publish-cluster-network.ts";
@@ -59,7 +58,7 @@ export async function startTestCluster(options: TestOptions, context: StartClust
   steps.note(`  export K8TS_TEST_CONTROL=${file}`);
   const owned = starting.move();
   return {
-    list: partsOf(control, server, file),
+    list: await partsOf(control, server, file),
     door: control.cluster(MAIN).door.part,
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -73,7 +72,7 @@ function servedInTime(apiServer: ApiServerOptions, isVirtual: boolean): ApiServe
 }
 
 /** Objects that every cluster of `k8ts up` has. */
-async function prepare({ parts }: Generation, { apiServer }: UpOptions, { steps }: StartClusterContext): Promise<void> {
+async function prepare(parts: ClusterParts, { apiServer }: UpOptions, { steps }: StartClusterContext): Promise<void> {
   const administrator = parts.transportFor(ADMINISTRATOR, K8TS_AGENT);
   const [firstNode] = parts.nodes.names();
   if (firstNode !== undefined) await tryMarkControlPlane(administrator, firstNode, steps);
@@ -81,9 +80,10 @@ async function prepare({ parts }: Generation, { apiServer }: UpOptions, { steps 
   await tryPublishClusterNetwork(administrator, { serviceClusterIpRange, network: undefined, clusterDomain: CLUSTER_DOMAIN }, steps);
 }
 
-function partsOf(control: TestControl, { url }: ControlServer, file: string): StartedCluster["list"] {
+async function partsOf(control: TestControl, { url }: ControlServer, file: string): Promise<StartedCluster["list"]> {
   const { door, current } = control.cluster(MAIN);
-  const running = current.parts.list.map((part) => {
+  const { list } = await current.started();
+  const running = list.map((part) => {
     if (part.name === "store") return { name: "store", description: describeStore({ driver: "memory" }) };
     return part.name === "API server" ? { name: part.name, description: door.part.url } : part;
   });

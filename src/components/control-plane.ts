@@ -67,6 +67,8 @@ export interface ClusterPartsOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /** Called when the API server serves. The other components start when it resolves; if it rejects, the start fails. */
+  beforeComponents?(core: ApiServer): Promise<void>;
   readonly aroundExchange?: StartContext["aroundExchange"];
   /** Wraps the connections of components to the API server. */
   readonly aroundTransport?: (transport: Transport, identity: IdentityName, userAgent: string) => Transport;
@@ -161,6 +163,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const server = starting.use(await steps.step("started API server", () => startServer(store, options, context)));
   if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
   const { core } = server;
+  await options.beforeComponents?.(core);
   // In this process no authentication is needed.
   const { aroundTransport = (transport: Transport) => transport } = options;
   const transportFor = (user: IdentityName, userAgent: string): Transport =>

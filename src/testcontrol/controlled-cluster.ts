@@ -1,10 +1,11 @@
 /**
  * A cluster under test control: one HTTPS server, and the current generation of its components. To reset it within milliseconds, the next
- * generation is started ahead (a spare) from the snapshots that were used last, and a reset only switches to it.
+ * generation is started ahead (a spare) from the snapshots that were used last, and a reset only switches to it. A reset that comes before
+ * a spare is ready switches to a new API server on the snapshot; its nodes, controllers and scheduler start once no other reset follows.
  */
 import type { Logger } from "../base/logger.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
-import { realMacrotask } from "../host/real-clock.ts";
+import { realClock, realMacrotask } from "../host/real-clock.ts";
 import type { Pki } from "../pki/pki.ts";
 import { Door } from "./door.ts";
 import { Faults } from "./faults/faults.ts";
@@ -15,10 +16,13 @@ import type { Snapshot } from "./snapshot.ts";
 
 /** A spare costs memory and an idle cluster's processor time: the last snapshot, and the one before it for suites that alternate. */
 const SNAPSHOTS_MAX = 2;
-/** Spares of a snapshot that was used twice in a row: a suite may reset faster than a spare starts, and the machine has to catch up. */
-const SPARES_IN_A_ROW = 4;
+/**
+ * Starting all components takes some 40 ms in pieces of up to 20, which a reset that follows immediately should neither wait for nor cause.
+ * Longer than a client needs to send the next request after an answer.
+ */
+const START_AFTER_MS = 20;
 
-/** Replaced generations that are still stopping; a reset beyond waits for one. Stopping takes some 50 ms. */
+/** Replaced generations that are still stopping; a reset beyond waits for one. Stopping takes some 10 ms. */
 const RETIRING_MAX = 4;
 
 export interface ControlledClusterOptions {
@@ -44,16 +48,17 @@ export class ControlledCluster implements AsyncDisposable {
   readonly faults = new Faults();
   readonly exchange = new FaultyExchange(this.faults);
   readonly #options: ControlledClusterOptions;
-  /** By snapshot, the last used one last; spares in the order of their revisions. */
-  readonly #spares = new Map<Snapshot, Spare[]>();
-  /** The snapshot of the last reset. */
-  #last: Snapshot | undefined;
-  #isFilling = false;
+  /** By snapshot, the last used one last. */
+  readonly #spares = new Map<Snapshot, Spare>();
+  /** The snapshots of the last resets, the last one last. */
+  #recent: readonly Snapshot[] = [];
   readonly #retiring = new Set<Promise<void>>();
   #current: Generation;
   /** First revision of the current generation. Spares below it are stale: revisions of a cluster only grow. */
   #firstRevision = 0;
   #number = 1;
+  /** Resolves when the last reset is over. */
+  #resetting: Promise<void> = Promise.resolve();
   #isClosed = false;
 
   /** Rejects with a ListenError if it cannot listen. */
@@ -61,7 +66,9 @@ export class ControlledCluster implements AsyncDisposable {
     const { apiServer, pki, config, log } = options;
     const door = await Door.open({ apiServer, isVirtual: config.isVirtual, log, ...(pki === undefined ? {} : { pki }) });
     try {
-      return new ControlledCluster(options, door, await startGeneration(beginning, config, door.served));
+      const first = await startGeneration(beginning, config, door.served);
+      await first.started();
+      return new ControlledCluster(options, door, first);
     } catch (error) {
       await door[Symbol.asyncDispose]();
       throw error;
@@ -85,29 +92,39 @@ export class ControlledCluster implements AsyncDisposable {
     return this.#number;
   }
 
-  /** Number of clusters that were started ahead for resets to this snapshot, or are starting. */
-  spares(snapshot: Snapshot): number {
-    return this.#spares.get(snapshot)?.length ?? 0;
+  /** True if a reset to this snapshot finds all components started ahead. */
+  isPrepared(snapshot: Snapshot): boolean {
+    return this.#spares.get(snapshot)?.isReady === true;
   }
 
   /** Replaces the state by the snapshot's. Resolves when requests are served from it. */
   async reset(snapshot: Snapshot, seed?: number): Promise<ResetOutcome> {
+    const outcome = this.#reset(snapshot, seed);
+    this.#resetting = outcome.then(
+      () => undefined,
+      () => undefined,
+    );
+    return outcome;
+  }
+
+  async #reset(snapshot: Snapshot, seed: number | undefined): Promise<ResetOutcome> {
     while (this.#retiring.size >= RETIRING_MAX) await Promise.race(this.#retiring);
     const spare = seed === undefined ? this.#takeSpare(snapshot) : undefined;
-    const wasPrepared = spare?.isReady === true;
     // If the spare could not start, this attempt reports why.
-    const begin = () => this.#begin(snapshot, seed).started();
-    const { generation: next, revision } = await (spare?.started().catch(begin) ?? begin());
+    const begin = () => this.#begin(snapshot, seed).serving();
+    const { generation: next, revision } = await (spare?.serving().catch(begin) ?? begin());
     const before = this.#current;
+    const wasPrepared = next.isStarted;
     before.components.end();
     this.#current = next;
     this.#firstRevision = revision;
     this.#number++;
     this.faults.clear();
     this.#serve(next);
-    const count = this.#last === snapshot ? SPARES_IN_A_ROW : 1;
-    this.#last = snapshot;
-    this.#track(this.#replace(before, snapshot, count));
+    const stopped = this.#stop(before);
+    this.#track(stopped);
+    this.#recent = [...this.#recent.filter((recent) => recent !== snapshot), snapshot].slice(-SNAPSHOTS_MAX);
+    void this.#complete(next, stopped);
     return { generation: this.#number, revision: await next.revision(), wasPrepared };
   }
 
@@ -121,43 +138,40 @@ export class ControlledCluster implements AsyncDisposable {
     return this.exchange.dropWatches(match, how) + this.#current.components.dropWatches(match);
   }
 
-  /** Starts spares for the next resets to this snapshot, unless there are as many. */
-  prepare(snapshot: Snapshot, count = 1): void {
+  /** Starts a spare for the next reset to this snapshot, unless there is one. */
+  prepare(snapshot: Snapshot): void {
     if (this.#isClosed) return;
-    const spares = this.#spares.get(snapshot) ?? [];
-    if (spares.length === 0) spares.push(this.#begin(snapshot));
+    const spare = this.#spares.get(snapshot) ?? this.#begin(snapshot);
+    spare.start();
     this.#spares.delete(snapshot);
-    this.#spares.set(snapshot, spares);
-    for (const [other] of this.#spares) if (this.#spares.size > SNAPSHOTS_MAX) this.forget(other);
-    if (spares.length < count) void this.#fill(snapshot, count);
+    this.#spares.set(snapshot, spare);
+    for (const [other] of this.#spares) if (this.#spares.size > SNAPSHOTS_MAX) this.#stopSpare(other);
   }
 
-  /** One after the other: several starts at once would delay the first. */
-  async #fill(snapshot: Snapshot, count: number): Promise<void> {
-    if (this.#isFilling) return;
-    this.#isFilling = true;
-    try {
-      for (let spares = this.#spares.get(snapshot); spares !== undefined; spares = this.#spares.get(snapshot)) {
-        await spares.at(-1)?.generation.catch(() => undefined);
-        if (this.#isClosed || this.#spares.get(snapshot) !== spares || spares.length >= count) return;
-        spares.push(this.#begin(snapshot));
-      }
-    } finally {
-      this.#isFilling = false;
-    }
-  }
-
-  /** Stops the spares of a snapshot that was deleted or is not used any more. */
+  /** Stops the spare of a snapshot that was deleted or is not used any more. */
   forget(snapshot: Snapshot): void {
-    const spares = this.#spares.get(snapshot) ?? [];
+    this.#recent = this.#recent.filter((recent) => recent !== snapshot);
+    this.#stopSpare(snapshot);
+  }
+
+  #stopSpare(snapshot: Snapshot): void {
+    const spare = this.#spares.get(snapshot);
     this.#spares.delete(snapshot);
-    for (const { generation } of spares) this.#track(disposed(generation));
+    if (spare !== undefined) this.#track(disposed(spare.generation));
   }
 
   #takeSpare(snapshot: Snapshot): Spare | undefined {
-    const spares = this.#spares.get(snapshot) ?? [];
-    if (spares.some(({ revision }) => revision < this.#firstRevision)) this.forget(snapshot);
-    return this.#spares.get(snapshot)?.shift();
+    const spare = this.#spares.get(snapshot);
+    if (spare !== undefined && this.#isStale(spare)) {
+      this.#stopSpare(snapshot);
+      return undefined;
+    }
+    this.#spares.delete(snapshot);
+    return spare;
+  }
+
+  #isStale({ revision }: Spare): boolean {
+    return revision < this.#firstRevision;
   }
 
   #begin(snapshot: Snapshot, seed?: number): Spare {
@@ -167,17 +181,28 @@ export class ControlledCluster implements AsyncDisposable {
     return new Spare(revision, startGeneration(beginning, config, this.door.served));
   }
 
-  /** After the answer of the reset: stopping and starting components takes more processor time than the switch. */
-  async #replace(before: Generation, snapshot: Snapshot, count: number): Promise<void> {
+  /** After the answer of the reset: stopping components takes more processor time than the switch. */
+  async #stop(generation: Generation): Promise<void> {
+    // In the first one the answer is written.
     await realMacrotask();
-    await before[Symbol.asyncDispose]();
-    const isStale = ({ revision }: Spare): boolean => revision < this.#firstRevision;
-    const stale = [...this.#spares].filter(([, spares]) => spares.some(isStale)).map(([other]) => other);
-    for (const other of stale) {
-      this.forget(other);
-      this.prepare(other);
+    await realMacrotask();
+    await generation[Symbol.asyncDispose]();
+  }
+
+  /** Starts the other components of the current generation, then spares, unless another reset follows first. Never rejects. */
+  async #complete(current: Generation, stopped: Promise<void>): Promise<void> {
+    // The pause begins when the event loop is free again. A failure is reported elsewhere.
+    await stopped.catch(() => undefined);
+    try {
+      await realClock.sleep(START_AFTER_MS, current.signal);
+      await this.#resetting;
+      await current.started();
+    } catch (error) {
+      if (!current.signal.aborted) this.#options.log.error("Starting the components after a reset failed", { cluster: this.name, error });
     }
-    this.prepare(snapshot, count);
+    if (this.#current !== current) return;
+    for (const [other, spare] of this.#spares) if (this.#isStale(spare)) this.#stopSpare(other);
+    for (const recent of this.#recent) this.prepare(recent);
   }
 
   #track(stopping: Promise<void>): void {
@@ -201,19 +226,32 @@ class Spare {
   /** Its first revision. */
   readonly revision: number;
   readonly generation: Promise<Generation>;
+  #isStarting = false;
+  #failure: Error | undefined;
   isReady = false;
 
   constructor(revision: number, generation: Promise<Generation>) {
     this.revision = revision;
     this.generation = generation;
-    generation.then(
-      () => (this.isReady = true),
-      // Reported by the reset that uses it.
-      () => undefined,
-    );
+    // Reported by the reset that uses it.
+    generation.catch(() => undefined);
   }
 
-  async started(): Promise<{ readonly generation: Generation; readonly revision: number }> {
+  /** Starts all of its components, once. A failure is reported by the reset that uses it. */
+  start(): void {
+    if (this.#isStarting) return;
+    this.#isStarting = true;
+    this.generation
+      .then((generation) => generation.started())
+      .then(
+        () => void (this.isReady = true),
+        (error: unknown) => void (this.#failure = error as Error),
+      );
+  }
+
+  /** Resolves when its API server serves. */
+  async serving(): Promise<{ readonly generation: Generation; readonly revision: number }> {
+    if (this.#failure !== undefined) throw this.#failure;
     return { generation: await this.generation, revision: this.revision };
   }
 }

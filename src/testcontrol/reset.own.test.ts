@@ -62,23 +62,47 @@ test("a reset to a named snapshot restores its objects with their uids, as often
   }
 });
 
-test("one cluster is kept ready for a snapshot, and four after two resets to it in a row", async () => {
+test("the components for the next reset to a snapshot are started ahead, also if resets alternate", async () => {
   const { control } = controlled;
   await controlled.call("PUT", "/v1/snapshots/spared");
-  const counts = async () => ["spared", "empty"].map((name) => control.cluster("main").spares(control.snapshots.get(name)));
+  const arePrepared = async () => ["spared", "empty"].map((name) => control.cluster("main").isPrepared(control.snapshots.get(name)));
 
   await reset("spared");
-  await becomes(async () => (await counts())[0], 1);
-  await reset("spared");
-  await becomes(async () => (await counts())[0], 4);
-  // They start one after the other, so that all but the last are ready.
-  const prepared: boolean[] = [];
-  for (let round = 0; round < 3; round++) prepared.push((await reset("spared")).wasPrepared);
-  deepEqual(prepared, [true, true, true]);
-
+  await becomes(async () => (await arePrepared())[0], true);
+  equal((await reset("spared")).wasPrepared, true);
   await reset();
-  await becomes(counts, [1, 1]);
+  await becomes(arePrepared, [true, true]);
+  equal((await reset("spared")).wasPrepared, true);
+
   equal((await controlled.call("DELETE", "/v1/snapshots/spared")).code, 200);
+});
+
+test("20 resets back to back serve the snapshot each time, and the components of the last one run", async () => {
+  await reset();
+  await client.create(configMaps, configMap("kept"));
+  await controlled.call("PUT", "/v1/snapshots/in-a-row");
+  for (const snapshot of ["in-a-row", undefined]) {
+    let last = 0;
+    for (let round = 0; round < 20; round++) {
+      const { resourceVersion } = await reset(snapshot);
+      ok(Number(resourceVersion) > last);
+      last = Number(resourceVersion);
+    }
+    deepEqual(await names(), snapshot === undefined ? [] : ["kept"]);
+    const metadata = { namespace: "default", name: "after" };
+    await client.create(pods, { apiVersion: "v1", kind: "Pod", metadata, spec: { containers: [{ name: "c", image: "any" }] } });
+    await controlled.call("POST", "/v1/clusters/main/time/settle");
+    equal((await client.get(pods, metadata)).status?.phase, "Running");
+  }
+  equal((await controlled.call("DELETE", "/v1/snapshots/in-a-row")).code, 200);
+});
+
+test("writes between resets back to back are never seen after the reset", async () => {
+  for (let round = 0; round < 5; round++) {
+    await client.create(configMaps, configMap(`of-round-${round}`));
+    await reset();
+    deepEqual(await names(), []);
+  }
 });
 
 /** Types of the events until the watch ends; of an error, its reason. */

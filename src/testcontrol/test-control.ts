@@ -3,6 +3,7 @@
  * replace or copy state run one at a time. Not here: HTTP (api/).
  */
 import type { Logger } from "../base/logger.ts";
+import type { ClusterParts } from "../components/control-plane.ts";
 import type { NodesConfig } from "../components/simulated-nodes/simulated-nodes.ts";
 import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { realClock } from "../host/real-clock.ts";
@@ -32,8 +33,8 @@ export interface TestControlOptions {
   readonly config: GenerationConfig;
   readonly apiServer: ApiServerOptions;
   readonly nodes: NodesConfig;
-  /** Called with the first generation, before the snapshot "empty" is taken. */
-  prepare?(first: Generation): Promise<void>;
+  /** Called with the components of the first generation, before the snapshot "empty" is taken. */
+  prepare?(first: ClusterParts): Promise<void>;
   readonly log: Logger;
 }
 
@@ -65,7 +66,7 @@ export class TestControl implements AsyncDisposable {
     const { nodes, prepare } = this.#options;
     const main = await this.#start(MAIN, { is: "new", nodes, nowMs: wholeSecondMs(realClock.now()) });
     const { current } = main;
-    if (prepare !== undefined) await current.through(() => prepare(current));
+    if (prepare !== undefined) await current.through(prepare);
     await untilIdle(current);
     const empty = await current.snapshot(EMPTY);
     this.snapshots.add(empty);

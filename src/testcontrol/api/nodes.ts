@@ -22,7 +22,7 @@ export const nodeRoutes = [
     summary: "Lists the simulated nodes.",
     answer: { nodes: { type: "list", fields: NODE, required: true, doc: "In the order of their creation." } },
     async handle({ control, parameters }) {
-      const { nodes } = control.cluster(parameters.cluster).current;
+      const { nodes } = await control.cluster(parameters.cluster).current.started();
       return { nodes: nodes.names().map((name) => describe(nodes, name)) };
     },
   }),
@@ -35,12 +35,13 @@ export const nodeRoutes = [
     answer: NODE,
     async handle({ control, parameters, body }) {
       const { current } = control.cluster(parameters.cluster);
-      const names = current.nodes.names();
+      const { nodes } = await current.started();
+      const names = nodes.names();
       if (body.name !== undefined && names.includes(body.name))
         throw conflict(`Node "${body.name}" exists already`, "Choose another name, or leave it out");
       if (names.length >= SIMULATED_NODES_MAX)
         throw tooMany(`There are ${names.length} nodes, the maximum`, "Remove some with DELETE …/nodes/{node}");
-      return describe(current.nodes, await current.through(() => current.nodes.add(body.name)));
+      return describe(nodes, await current.through(() => nodes.add(body.name)));
     },
   }),
   action("stop", "stopNode", "Powers a node off: it reports nothing any more, and its containers exit.", (nodes, name) =>
@@ -57,8 +58,8 @@ export const nodeRoutes = [
     summary: "Stops a node for good. Its Node object stays until a client deletes it.",
     answer: {},
     async handle({ control, parameters }) {
-      const { current, name } = known(control, parameters);
-      await current.through(() => current.nodes.remove(name));
+      const { current, nodes, name } = await known(control, parameters);
+      await current.through(() => nodes.remove(name));
       return {};
     },
   }),
@@ -72,18 +73,19 @@ function action(word: string, operation: string, summary: string, act: (nodes: C
     summary,
     answer: NODE,
     async handle({ control, parameters }) {
-      const { current, name } = known(control, parameters);
-      await current.through(() => act(current.nodes, name));
-      return describe(current.nodes, name);
+      const { current, nodes, name } = await known(control, parameters);
+      await current.through(() => act(nodes, name));
+      return describe(nodes, name);
     },
   });
 }
 
-function known(control: TestControl, { cluster, node: name }: { readonly cluster: string; readonly node: string }) {
+async function known(control: TestControl, { cluster, node: name }: { readonly cluster: string; readonly node: string }) {
   const { current } = control.cluster(cluster);
-  const names = current.nodes.names();
+  const { nodes } = await current.started();
+  const names = nodes.names();
   if (!names.includes(name)) throw notFound(`Node "${name}" does not exist`, `Use one of: ${names.join(", ") || "none exists"}`);
-  return { current, name };
+  return { current, nodes, name };
 }
 
 function describe(nodes: ClusterNodes, name: string) {

@@ -31,7 +31,7 @@ export const timeRoutes = [
     body: { duration: { type: "duration", required: true, maxMs: ADVANCE_MAX_MS, max: "366d", doc: `Such as "6m" or "1h30m".` } },
     answer: TIME,
     async handle({ control, parameters, body, signal }) {
-      const { current, driver } = virtual(control.cluster(parameters.cluster), "advance time");
+      const { current, driver } = await virtual(control.cluster(parameters.cluster), "advance time");
       // A client that has disconnected, and a reset, end it.
       const isOver = (): boolean => signal.aborted || current.signal.aborted;
       await driver.advanceUntil(isOver, body.duration);
@@ -46,16 +46,19 @@ export const timeRoutes = [
     summary: "Runs everything that is due at the current virtual time: controllers, scheduler and kubelets complete their work.",
     answer: TIME,
     async handle({ control, parameters }) {
-      const { current, driver } = virtual(control.cluster(parameters.cluster), "settle");
+      const { current, driver } = await virtual(control.cluster(parameters.cluster), "settle");
       await driver.settle();
       return timeOf(current);
     },
   }),
 ];
 
-function virtual({ current }: ControlledCluster, what: string): { readonly current: Generation; readonly driver: Driver } {
+async function virtual({ current }: ControlledCluster, what: string): Promise<{ readonly current: Generation; readonly driver: Driver }> {
   const { driver } = current;
-  if (driver !== undefined) return { current, driver };
+  if (driver !== undefined) {
+    await current.started();
+    return { current, driver };
+  }
   throw conflict(`Cannot ${what}: the cluster uses real time`, "Start it with k8ts up --test-control --virtual-time");
 }
 
