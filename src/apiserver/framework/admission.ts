@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import type { ManagedFields } from "../../api/machinery/apply/managed-fields.ts";
-import type { KubeObject } from "../../api/machinery/object.ts";
+import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import type { Operation, Store } from "../../store/store.ts";
 import type { AdmissionConfig } from "./admission-config.ts";
 import type { AdmissionMetrics } from "./admission/admission-metrics.ts";
@@ -31,8 +31,8 @@ export interface AdmissionRequest {
   readonly object?: KubeObject;
   /** The existing object, in the version of the request. Absent for CREATE and CONNECT. */
   readonly oldObject?: KubeObject;
-  /** Owners of the fields of `object` before any plugin changes it, computed on the first call. Absent if `object` is not stored. */
-  readonly managed?: () => ManagedFields;
+  /** Owners of the fields of `object`. Absent if `object` is not stored. */
+  readonly managed?: AdmittedOwners;
   /** Owners of the fields of `oldObject`. */
   readonly oldManaged?: () => ManagedFields;
   readonly dryRun: boolean;
@@ -41,6 +41,14 @@ export interface AdmissionRequest {
   /** Set while the mutating plugins are called. */
   readonly reinvocation?: Reinvocation;
   readonly context: RequestContext;
+}
+
+/** Owners of the fields of an object that is to be stored. */
+export interface AdmittedOwners {
+  /** As the write of the client leaves them, computed on the first call, or as a plugin replaced them. */
+  entries(): readonly ManagedFieldsEntry[];
+  /** For plugins that run code of others. Invalid entries are dropped after the last plugin, with a warning to the client. */
+  replace(entries: readonly ManagedFieldsEntry[]): void;
 }
 
 /** Members that CreateOptions, UpdateOptions or DeleteOptions have. */

@@ -14,7 +14,8 @@ import { isDryRun, type ApiRequest, type User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { yieldLoop, yieldLoopOf } from "../limits/slices.ts";
 import { unallocated } from "../framework/extension.ts";
-import { fieldWriter, once, otherVersions } from "./field-manager.ts";
+import { ClaimedFields } from "./claimed-fields.ts";
+import { fieldWriter, otherVersions } from "./field-manager.ts";
 import { generateName } from "../framework/storage/identifiers.ts";
 import { inNamespace, metadataForCreate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";
@@ -59,8 +60,10 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const refusal = resource.refusesCreation?.();
   if (refusal !== undefined) throw forbiddenError(endpoint.name, sent.object.metadata.name ?? "", refusal);
   const clean = withoutSystemFields(sent.object);
-  const claim = once(() => sent.managed ?? claimFields(server, endpoint, request, claimable(endpoint, clean), sent.sentManagedFields));
-  const admission = { ...admissionOf(endpoint, request, clean), managed: claim };
+  const claimed = new ClaimedFields(
+    () => sent.managed ?? claimFields(server, endpoint, request, claimable(endpoint, clean), sent.sentManagedFields),
+  );
+  const admission = { ...admissionOf(endpoint, request, clean), managed: claimed };
   const admitted = sameNamespace(redefault(endpoint, clean, await server.admission.mutate(admission, clean)), clean, request);
   const stored = served.toStorage?.(admitted) ?? admitted;
   const extension = server.extension(resource.storage.group, resource.plural);
@@ -70,7 +73,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   if (isLarge) await yieldLoop(request);
   rejectTooLarge(endpoint, prepared, request);
   if (isLarge) await yieldLoop(request);
-  const managed = claim();
+  const managed = claimed.settle(request.context);
   if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, subresource: "", request })) ?? [];
   const validating = server.evaluations.run(validateCreate(endpoint, prepared, request.context, others));

@@ -19,6 +19,7 @@ import type { ServerContext } from "../framework/server-context.ts";
 import type { Operation } from "../../store/store.ts";
 import { claimable, createObject, redefault } from "./create.ts";
 import { isReadyForRemoval } from "../shared/deletion.ts";
+import { ClaimedFields } from "./claimed-fields.ts";
 import { fieldWriter, once, otherVersions, withVersions, type OtherVersions } from "./field-manager.ts";
 import { metadataForUpdate } from "./metadata.ts";
 import { rejectTooLarge } from "./size.ts";
@@ -91,8 +92,8 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   checkVersion(endpoint, request, wanted, current);
   const sent = once(() => keepIdentity(withMetadata(wanted.object, shown), shown));
   const claiming = claimOf(server, update, { sent, wanted, shown, current });
-  const claim = claiming instanceof Promise ? await claiming : claiming;
-  const owners = { managed: claim, oldManaged: () => current.managed() };
+  const claimed = new ClaimedFields(claiming instanceof Promise ? await claiming : claiming);
+  const owners = { managed: claimed, oldManaged: () => current.managed() };
   const admission = { ...admissionOf(update, wanted.object, shown), ...owners };
   const admitted = redefault(endpoint, wanted.object, await server.admission.mutate(admission, wanted.object));
   const isLarge = yieldLoopOf(request) !== undefined;
@@ -109,7 +110,7 @@ async function tryToUpdate(server: ServerContext, update: ObjectUpdate, current:
   const prepared = keepIdentity(grown(endpoint, request.subresource, permitted ?? stored, previous), previous);
   if (prepared !== previous) rejectTooLarge(endpoint, prepared, request);
   if (isLarge) await yieldLoop(request);
-  const managed = claim();
+  const managed = claimed.settle(request.context);
   if (isLarge) await yieldLoop(request);
   const others = (await extension?.validate?.({ object: prepared, previous, subresource: request.subresource, request })) ?? [];
   const change = { next: prepared, previous, ...(subresource === undefined ? {} : { subresource }) };
@@ -240,7 +241,7 @@ function claimOf(
     const next = endpoint.served.fromStorage === undefined ? sent() : keepIdentity(claimable(endpoint, sent()), change.shown);
     return claimFields(server, update, { ...change, next }, versions);
   };
-  if (endpoint.resource.conversion === undefined) return once(() => claim(otherVersions(endpoint)));
+  if (endpoint.resource.conversion === undefined) return () => claim(otherVersions(endpoint));
   return Promise.resolve(withVersions(endpoint, claim)).then((known) => () => known);
 }
 

@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import { onlyPlugins } from "../../testing/admission.ts";
@@ -74,17 +74,48 @@ test("without a later change no webhook is called again", async () => {
   );
 });
 
-test("a mutating webhook gets managedFields as the client's write leaves them, and cannot change them", async () => {
+test("a mutating webhook gets managedFields as the client's write leaves them, and the next one as it left them", async () => {
   await using world = await given({
-    "/a": ({ object }) => allowed([add("b", owners(object).join()), { op: "remove", path: "/metadata/managedFields" }]),
+    "/a": ({ object }) => allowed([add("b", owners(object).join()), ownedBy("webhook")]),
+    "/c": ({ object }) => allowed([add("c", owners(object).join())]),
+  });
+  await world.configure("1", webhookAt("a"), webhookAt("c"));
+
+  const { body } = await world.call("POST", `${MAPS}?fieldManager=me`, MAP);
+  const { body: changed } = await world.call("PUT", `${MAPS}/${body.metadata.name}?fieldManager=you`, { ...body, data: { a: "2" } });
+
+  deepEqual([body.data, owners(body)], [{ a: "1", b: "me", c: "webhook" }, ["webhook"]]);
+  deepEqual(owners(changed), ["webhook", "you"]);
+});
+
+test("a mutating webhook can remove managedFields", async () => {
+  await using world = await given({ "/a": () => allowed([{ op: "remove", path: "/metadata/managedFields" }]) });
+  await world.configure("1", webhookAt("a"));
+
+  const { body } = await world.call("POST", MAPS, MAP);
+
+  deepEqual(owners(body), []);
+});
+
+test("invalid managedFields of a mutating webhook are dropped with upstream's warning", async () => {
+  await using world = await given({
+    "/a": () => allowed([{ op: "replace", path: "/metadata/managedFields/0/operation", value: "Guess" }]),
   });
   await world.configure("1", webhookAt("a"));
 
-  const { body } = await world.call("POST", `${MAPS}?fieldManager=me`, MAP);
+  const { body, headers } = await world.call("POST", `${MAPS}?fieldManager=me`, MAP);
 
-  deepEqual(body.data, { a: "1", b: "me" });
   deepEqual(owners(body), ["me"]);
+  match(
+    String(headers["warning"]),
+    /^299 - "\.metadata\.managedFields was in an invalid state after admission; this could be caused by an outdated mutating admission controller; please fix your requests: operation must be `Apply` or `Update`"$/,
+  );
 });
+
+/** Gives the first entry another manager. */
+function ownedBy(manager: string): JsonObject {
+  return { op: "replace", path: "/metadata/managedFields/0/manager", value: manager };
+}
 
 function owners(object: unknown): readonly string[] {
   const { metadata } = object as { readonly metadata: { readonly managedFields?: readonly { readonly manager: string }[] } };

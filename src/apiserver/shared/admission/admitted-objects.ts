@@ -1,7 +1,8 @@
 /** The objects of a request in the version and form that a webhook or policy wants, and back. */
-import type { ManagedFields } from "../../../api/machinery/apply/managed-fields.ts";
-import { apiVersionOf, type GroupVersionKind, type JsonObject, type KubeObject, type ObjectMeta } from "../../../api/machinery/object.ts";
+import { apiVersionOf, type GroupVersionKind, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
+import type { ManagedFieldsEntry } from "../../../api/machinery/object.ts";
 import type { Subresource } from "../../../api/machinery/resource.ts";
+import { deepEqual } from "../../../base/deep.ts";
 import type { AdmissionRequest } from "../../framework/admission.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";
 import type { AdmissionTarget } from "./admission-target.ts";
@@ -16,55 +17,59 @@ type ScaleSubresource = Extract<Subresource, { readonly of: "scale" }>;
 /** Rejects with a StatusError if another program converts and fails. */
 export async function objectsFor(request: AdmissionRequest, target: AdmissionTarget): Promise<AdmittedObjects> {
   const { object, managed, oldObject, oldManaged } = request;
+  const entries = managed === undefined ? undefined : () => managed.entries();
+  const oldEntries = oldManaged === undefined ? undefined : () => oldManaged().entries();
   return {
-    ...(object === undefined ? {} : { object: await shownTo(request, target, { object, managed }) }),
-    ...(oldObject === undefined ? {} : { oldObject: await shownTo(request, target, { object: oldObject, managed: oldManaged }) }),
+    ...(object === undefined ? {} : { object: await shownTo(request, target, { object, entries }) }),
+    ...(oldObject === undefined ? {} : { oldObject: await shownTo(request, target, { object: oldObject, entries: oldEntries }) }),
   };
 }
 
 interface OwnedObject {
   readonly object: KubeObject;
-  readonly managed: (() => ManagedFields) | undefined;
+  readonly entries: (() => readonly ManagedFieldsEntry[]) | undefined;
 }
 
 async function shownTo(
   request: AdmissionRequest,
   { endpoint, kind }: AdmissionTarget,
-  { object, managed }: OwnedObject,
+  { object, entries }: OwnedObject,
 ): Promise<KubeObject> {
   const definition = request.endpoint.resource.subresources[request.subresource];
   if (definition?.of === "scale") return scaleOf(definition, object);
   if (definition?.of === "action" || definition?.of === "connection") return withKind(object, kind);
   const shown = withKind(await converted(object, request.endpoint, endpoint), kind);
-  return managed === undefined ? shown : withManagedFields(shown, managed);
+  return entries === undefined ? shown : withManagedFields(shown, entries);
 }
 
 /** managedFields are computed and parsed when they are first read: few expressions read them. */
-function withManagedFields(object: KubeObject, managed: () => ManagedFields): KubeObject {
-  let entries: ObjectMeta["managedFields"];
+function withManagedFields(object: KubeObject, entries: () => readonly ManagedFieldsEntry[]): KubeObject {
+  let known: readonly ManagedFieldsEntry[] | undefined;
   const metadata = Object.defineProperty({ ...object.metadata }, "managedFields", {
     enumerable: true,
     get() {
-      entries ??= managed().entries();
-      return entries.length === 0 ? undefined : entries;
+      known ??= entries();
+      return known.length === 0 ? undefined : known;
     },
   });
   return { ...object, metadata };
 }
 
-function withoutManagedFields(object: KubeObject): KubeObject {
-  const { managedFields: _managedFields, ...metadata } = object.metadata;
-  return { ...object, metadata };
+/** Objects of a request are without managedFields; changed ones replace those of the request. */
+function takeManagedFields({ managed }: AdmissionRequest, changed: KubeObject): KubeObject {
+  const { managedFields = [], ...metadata } = changed.metadata;
+  if (managed !== undefined && !deepEqual(managedFields, managed.entries())) managed.replace(managedFields);
+  return { ...changed, metadata };
 }
 
-/** The changed object of a webhook or policy as the request has it. Changes of managedFields have no effect. */
+/** The changed object of a webhook or policy as the request has it. */
 export async function objectBack(request: AdmissionRequest, { endpoint }: AdmissionTarget, changed: KubeObject): Promise<KubeObject> {
   const { subresource, object, endpoint: requested } = request;
   const definition = requested.resource.subresources[subresource];
   if (definition?.of === "scale") return definition.write(object as KubeObject, replicasOf(changed));
   if (definition?.of === "action" || definition?.of === "connection") return changed;
   const { served, resource } = requested;
-  const kept = withoutManagedFields(changed);
+  const kept = takeManagedFields(request, changed);
   return withKind(await converted(kept, endpoint, requested), { group: served.group, version: served.version, kind: resource.kind });
 }
 
