@@ -2,6 +2,7 @@
 import type { Benchmark } from "./benchmark.ts";
 import { apiserverGrowth } from "./apiserver/growth.ts";
 import { apiserverLists } from "./apiserver/lists.ts";
+import { apiserverProcessorTime } from "./apiserver/processor-time.ts";
 import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
@@ -33,6 +34,7 @@ export const all: readonly Benchmark[] = [
   storeLarge,
   storeEtcd,
   apiserverRequests,
+  apiserverProcessorTime,
   apiserverLists,
   apiserverWatchers,
   apiserverGrowth,

@@ -19,9 +19,13 @@ export interface LoadOptions extends StartedServer {
   readonly connections: number;
   readonly durationMs: number;
   readonly namespace?: string;
+  /** Keeps the connections for the next call with the same options: a handshake costs as much as many requests. */
+  readonly keepsConnections?: boolean;
 }
 
 export interface LoadResult {
+  /** Number of requests. */
+  readonly count: number;
   readonly perSecond: number;
   readonly medianMs: number;
   readonly answerBytes: number;
@@ -37,9 +41,12 @@ interface Wanted {
 let number = 0;
 const run = process.pid.toString(36);
 
+/** Open connections by the options that they were opened with. */
+const kept = new Map<string, Clients>();
+
 const tasks = {
   async load(options: LoadOptions): Promise<LoadResult> {
-    const clients = await clientsOf(options);
+    const clients = options.keepsConnections === true ? await keptClientsOf(options) : await clientsOf(options);
     const tookMs: number[] = [];
     const startedMs = performance.now();
     let answerBytes = 0;
@@ -53,8 +60,8 @@ const tasks = {
     };
     await Promise.all(clients.workers.map(work));
     const perSecond = (tookMs.length * 1_000) / (performance.now() - startedMs);
-    clients.close();
-    return { perSecond, medianMs: median(tookMs), answerBytes };
+    if (options.keepsConnections !== true) clients.close();
+    return { count: tookMs.length, perSecond, medianMs: median(tookMs), answerBytes };
   },
 
   /** Creates `count` objects concurrently; returns the duration. */
@@ -138,11 +145,19 @@ interface Client {
   send(wanted: Wanted): Promise<number>;
 }
 
-async function clientsOf({
-  protocol,
-  connections,
-  ...server
-}: LoadOptions): Promise<{ readonly workers: readonly Client[]; close(): void }> {
+interface Clients {
+  readonly workers: readonly Client[];
+  close(): void;
+}
+
+async function keptClientsOf(options: LoadOptions): Promise<Clients> {
+  const key = `${options.port} ${options.protocol} ${options.connections}`;
+  const clients = kept.get(key) ?? (await clientsOf(options));
+  kept.set(key, clients);
+  return clients;
+}
+
+async function clientsOf({ protocol, connections, ...server }: LoadOptions): Promise<Clients> {
   if (protocol === "http2") {
     const session = connectLikeGo(server);
     const client = new Http2Client(session, server.credentials);

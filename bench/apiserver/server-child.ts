@@ -32,13 +32,14 @@ export interface Credentials {
 }
 
 const tasks = {
-  async startK8ts({ directory, store }: { readonly directory: string; readonly store: "embedded" | "memory" }): Promise<StartedServer> {
+  async startK8ts({ directory, store, alone = false }: K8tsOptions): Promise<StartedServer> {
     const config =
       store === "memory" ? ({ driver: "memory" } as const) : ({ driver: "embedded", dataDirectory: join(directory, "k8ts") } as const);
     const { api } = DEFAULT_API_SERVER_OPTIONS;
     // The load exceeds the default in-flight limits, and the benchmark measures the cost of requests.
     const roomy = { ...api, maxRequestsInFlight: 10_000, maxMutatingRequestsInFlight: 10_000 };
-    const cluster = await startCluster({ store: config, api: roomy, nodes: 0, listen: true });
+    const others = alone ? ({ controllers: [], scheduler: false } as const) : {};
+    const cluster = await startCluster({ store: config, api: roomy, nodes: 0, listen: true, ...others });
     await createAccount(cluster.transport({ userAgent: "bench" }));
     const { users } = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: [{ user: Record<string, string> }] };
     const pem = (member: string) => Buffer.from(users[0].user[member] ?? "", "base64").toString();
@@ -70,6 +71,13 @@ const tasks = {
     return (user + system) / 1_000;
   },
 };
+
+interface K8tsOptions {
+  readonly directory: string;
+  readonly store: "embedded" | "memory";
+  /** The API server without controllers and scheduler, which react to writes. */
+  readonly alone?: boolean;
+}
 
 interface BareOptions {
   readonly directory: string;
