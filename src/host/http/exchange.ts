@@ -71,6 +71,22 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   /** Ends the response after these last bytes. */
   protected abstract finish(bytes: Uint8Array | undefined): void;
   protected abstract startStream(head: HttpHead): SinkTarget;
+
+  /** The body, if it was received with the head. */
+  protected receivedBody(): Uint8Array | undefined {
+    return undefined;
+  }
+
+  /** Ends the response after these pieces, which are few and small. */
+  protected finishWith(pieces: readonly Uint8Array[], _sizeBytes: number): void {
+    this.finish(joined(pieces));
+  }
+
+  /** After the head: where a large body is written, in several writes. Ending it ends the response. */
+  protected bodyOut(): Writable {
+    return this.out;
+  }
+
   /** True if the whole response was sent. */
   protected abstract readonly isComplete: boolean;
   /** Closes the connection. */
@@ -110,6 +126,8 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
       return this.context.bodyTooLarge(bytesMax);
     };
     if (Number(this.header("content-length")) > bytesMax) throw tooLarge();
+    const received = this.receivedBody();
+    if (received !== undefined) return received;
     this.askForBody();
     this.#bodySinceMs = performance.now();
     try {
@@ -132,8 +150,8 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     const sizeBytes = totalBytes(body);
     this.writeHead(head, mayHaveBody(head.code) ? ["content-length", String(sizeBytes)] : []);
     if (this.method === "HEAD" || !mayHaveBody(head.code)) this.finish(undefined);
-    else if (sizeBytes <= ONE_WRITE_BYTES_MAX) this.finish(joined(body));
-    else sendBlocks(this.out, blocksOf(body, BLOCK_BYTES), () => void this.#blocksSent++);
+    else if (sizeBytes <= ONE_WRITE_BYTES_MAX) this.finishWith(body, sizeBytes);
+    else sendBlocks(this.bodyOut(), blocksOf(body, BLOCK_BYTES), () => void this.#blocksSent++);
   }
 
   /** The length is unknown before the end. */
@@ -147,7 +165,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     };
     const compress = createGzip({ level: constants.Z_BEST_SPEED });
     // Fails only if the client disconnects, which is handled at the end of the exchange.
-    pipeline(Readable.from(counted(this), { objectMode: false }), compress, this.out).catch(() => this.giveUp());
+    pipeline(Readable.from(counted(this), { objectMode: false }), compress, this.bodyOut()).catch(() => this.giveUp());
   }
 
   stream(head: HttpHead): HttpSink {
@@ -194,7 +212,7 @@ export function clientDisconnected(): Error {
   return new Error("The client disconnected");
 }
 
-function mayHaveBody(code: number): boolean {
+export function mayHaveBody(code: number): boolean {
   return code !== 204 && code !== 304;
 }
 

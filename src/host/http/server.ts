@@ -19,6 +19,7 @@ import { Http2Exchange } from "./http2.ts";
 import * as limit from "./limits.ts";
 import { createHttp2Server, createHttpsServer, handleHttp1 } from "./node-servers.ts";
 import { Peers } from "./peers.ts";
+import { PlainConnection } from "./plain-connection.ts";
 import { EndOfTick } from "./end-of-tick.ts";
 import { upgradeExchange, type UpgradeRequest } from "./upgrade.ts";
 
@@ -100,6 +101,7 @@ class NodeHttpsServer implements HttpsServer {
   /** All accepted connections, also before and during the handshake. */
   readonly #sockets = new Set<Socket>();
   readonly #http1Sockets = new Set<TLSSocket>();
+  readonly #plain = new Set<PlainConnection>();
   readonly #sessions = new Set<Session>();
   readonly #sweeper: NodeJS.Timeout;
   #closing: Promise<void> | undefined;
@@ -161,13 +163,25 @@ class NodeHttpsServer implements HttpsServer {
       }
       this.#http1Sockets.add(socket);
       socket.once("close", () => this.#http1Sockets.delete(socket));
-      serveHttp1.call(server, socket);
+      this.#servePlain(socket, () => serveHttp1.call(server, socket));
     });
     handleHttp1(server, {
       request: (request, response, clientWaits) => this.#serve1(request, response, clientWaits),
       upgrade: (upgrade) => this.#serveUpgrade(upgrade),
     });
     this.#http2.on("session", (session: ServerHttp2Session) => this.#addSession(session));
+  }
+
+  /** Requests of the usual form are served without Node's parser; any other hands the connection over to it. */
+  #servePlain(socket: TLSSocket, handOver: () => void): void {
+    const connection = new PlainConnection(socket, {
+      context: this.#context,
+      handler: this.#handler,
+      peer: this.#peers.of(socket),
+      handOver,
+      over: () => this.#plain.delete(connection),
+    });
+    this.#plain.add(connection);
   }
 
   #serve1(request: IncomingMessage, response: ServerResponse, clientWaits: boolean): void {
@@ -204,6 +218,7 @@ class NodeHttpsServer implements HttpsServer {
     for (const { session, openStreams, idleSinceMs } of this.#sessions) {
       if (openStreams === 0 && nowMs - idleSinceMs > this.#context.limits.idleTimeoutMs) session.close();
     }
+    for (const connection of this.#plain) connection.sweep(nowMs);
     for (const exchange of this.#context.running) exchange.sweep(nowMs);
   }
 
@@ -222,6 +237,7 @@ class NodeHttpsServer implements HttpsServer {
     const closed = new Promise<void>((resolve) => this.#server.close(() => resolve()));
     // Each sends GOAWAY to its client, and closes after its last stream.
     for (const { session } of this.#sessions) session.close();
+    for (const connection of this.#plain) connection.closeIfIdle();
     const noneRuns = new Promise<void>((resolve) => (this.#noneRuns = resolve));
     if (running.size > 0) await atMost(graceMs, noneRuns);
     for (const exchange of running) exchange.giveUp();
