@@ -115,7 +115,7 @@ export type AdmissionPluginFactory = (dependencies: AdmissionDependencies) => Ad
 /** All plugins in their order; write/admission-chain.ts implements it. */
 export interface Admission {
   /** Returns the object as changed by the plugins. */
-  mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject>;
+  mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> | KubeObject;
   /** If one plugin rejects, the charges of the others are refunded. */
   validate(request: AdmissionRequest): Promise<Charge>;
   /** Resolves when all plugins have loaded what they decide by. */

@@ -17,16 +17,21 @@ export interface ContextOptions {
 }
 
 export function contextOf(request: ExchangeRequest, user: User, { server, signal, warnings, trail }: ContextOptions): RequestContext {
-  return {
+  // Hot path: members are added one by one, since each object that is spread costs a copy.
+  const context: { -readonly [Member in keyof RequestContext]: RequestContext[Member] } = {
     user,
-    ...(signal === undefined ? {} : { signal }),
     userAgent: request.header("user-agent") ?? "",
-    ...traceOf(request),
-    ...causeOf(server, request, user),
-    ...leadershipOf(request),
-    ...(trail === undefined ? {} : { trail }),
     warn: (sentence) => void warnings.push(sentence),
   };
+  if (signal !== undefined) context.signal = signal;
+  if (trail !== undefined) context.trail = trail;
+  const { traceparent } = traceOf(request);
+  if (traceparent !== undefined) context.traceparent = traceparent;
+  const { cause } = causeOf(server, request, user);
+  if (cause !== undefined) context.cause = cause;
+  const { leadership } = leadershipOf(request);
+  if (leadership !== undefined) context.leadership = leadership;
+  return context;
 }
 
 export function traceOf(request: ExchangeRequest): Pick<RequestContext, "traceparent"> {

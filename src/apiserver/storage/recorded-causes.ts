@@ -59,9 +59,13 @@ export class RecordedCauses implements Causes {
   /** Hot path (called per commit): must stay one small allocation. */
   record({ storage, name, revision, request, deleted }: CommittedWrite): void {
     if (storage.resource.recordsCauses === false) return;
-    const { cause, trail } = request.context;
-    this.#add({
-      ...this.#head(request.context),
+    const { cause, trail, user, userAgent } = request.context;
+    // Members are added one by one, since each object that is spread costs a copy.
+    const record: Written<CauseRecord> = {
+      id: this.#newestId + 1,
+      timeMs: this.#clock.now(),
+      user: user.name,
+      userAgent: userAgentOf(userAgent),
       revision,
       name: name.name,
       namespace: name.namespace,
@@ -69,10 +73,12 @@ export class RecordedCauses implements Causes {
       group: storage.name.group,
       plural: storage.name.plural,
       subresource: request.subresource,
-      ...(cause === undefined ? {} : { cause }),
-      ...(trail?.steps === undefined ? {} : { admission: trail.steps }),
-      ...(deleted === undefined ? {} : { deleted }),
-    });
+    };
+    if (trail !== undefined) record.requestId = requestIdOf(trail.id);
+    if (cause !== undefined) record.cause = cause;
+    if (trail?.steps !== undefined) record.admission = trail.steps;
+    if (deleted !== undefined) record.deleted = deleted;
+    this.#add(record);
   }
 
   refuse({ request, error, stage }: RefusedRequest): void {
@@ -101,7 +107,7 @@ export class RecordedCauses implements Causes {
       id: this.#newestId + 1,
       timeMs: this.#clock.now(),
       user: user.name,
-      userAgent: userAgent.length > USER_AGENT_LENGTH_MAX ? beginning(userAgent, USER_AGENT_LENGTH_MAX) : userAgent,
+      userAgent: userAgentOf(userAgent),
       ...(trail === undefined ? {} : { requestId: requestIdOf(trail.id) }),
     };
   }
@@ -132,6 +138,12 @@ export class RecordedCauses implements Causes {
     this.#listeners.add(listener);
     return () => void this.#listeners.delete(listener);
   }
+}
+
+type Written<T> = { -readonly [Member in keyof T]: T[Member] };
+
+function userAgentOf(userAgent: string): string {
+  return userAgent.length > USER_AGENT_LENGTH_MAX ? beginning(userAgent, USER_AGENT_LENGTH_MAX) : userAgent;
 }
 
 function requestIdOf(id: string): string {

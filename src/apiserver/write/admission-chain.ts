@@ -3,6 +3,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import { changedFields } from "../../explain/changed-fields.ts";
 import type { AdmissionMetrics, ObserveDuration } from "../framework/admission/admission-metrics.ts";
+import type { MaybePromise } from "../framework/authentication.ts";
 import type { Admission, AdmissionPlugin, AdmissionRequest, Charge, Reinvocation } from "../framework/admission.ts";
 
 export interface AdmissionChainOptions {
@@ -28,19 +29,24 @@ export class AdmissionChain implements Admission {
     this.#validating = timed("validate", "validate");
   }
 
-  mutate(request: AdmissionRequest, object: KubeObject): Promise<KubeObject> {
+  mutate(request: AdmissionRequest, object: KubeObject): MaybePromise<KubeObject> {
     // An update that lost a race is admitted again.
     if (request.context.trail !== undefined) request.context.trail.steps = undefined;
-    return this.#mutating.step(request.operation, async () => {
+    return this.#mutating.step(request.operation, () => {
       const rounds = new Rounds();
-      const once = await this.#mutateOnce({ ...request, object, reinvocation: rounds });
-      if (!rounds.isRequired) return once.object;
-      rounds.isSecondRound = true;
-      return (await this.#mutateOnce(once)).object;
+      const once = this.#mutateOnce({ ...request, object, reinvocation: rounds });
+      return once instanceof Promise ? once.then((first) => this.#mutateAgain(first, rounds)) : this.#mutateAgain(once, rounds);
     });
   }
 
-  async #mutateOnce(request: MutatedRequest): Promise<MutatedRequest> {
+  #mutateAgain(once: MutatedRequest, rounds: Rounds): MaybePromise<KubeObject> {
+    if (!rounds.isRequired) return once.object;
+    rounds.isSecondRound = true;
+    const again = this.#mutateOnce(once);
+    return again instanceof Promise ? again.then(({ object }) => object) : again.object;
+  }
+
+  #mutateOnce(request: MutatedRequest): MaybePromise<MutatedRequest> {
     let current = request;
     const { trail } = request.context;
     const take = (plugin: AdmissionPlugin, changed: KubeObject | undefined): void => {
@@ -48,11 +54,11 @@ export class AdmissionChain implements Admission {
       if (trail !== undefined) (trail.steps ??= []).push({ plugin: plugin.name, changed: changedFields(current.object, changed) });
       current = { ...current, object: changed };
     };
-    await this.#mutating.call(request, (plugin) => {
+    const calling = this.#mutating.call(request, (plugin) => {
       const answer = plugin.mutate?.(current);
       return answer instanceof Promise ? answer.then((changed) => take(plugin, changed)) : take(plugin, answer);
     });
-    return current;
+    return calling instanceof Promise ? calling.then(() => current) : current;
   }
 
   /** If one plugin rejects, the charges of the others are refunded. */
@@ -68,7 +74,8 @@ export class AdmissionChain implements Admission {
       return answer instanceof Promise ? answer.then(take) : take(answer);
     };
     try {
-      await this.#validating.step(operation, () => this.#validating.call(request, validateOne));
+      const validating = this.#validating.step(operation, () => this.#validating.call(request, validateOne));
+      if (validating instanceof Promise) await validating;
     } catch (error) {
       await settleAll(charges, false);
       throw error;
@@ -81,6 +88,8 @@ export class AdmissionChain implements Admission {
     for (const plugin of this.#plugins) await plugin.start?.();
   }
 }
+
+type CallPlugin = (plugin: AdmissionPlugin) => MaybePromise<void>;
 
 type MutatedRequest = AdmissionRequest & { readonly object: KubeObject };
 
@@ -95,38 +104,68 @@ class TimedPlugins {
     this.#options = options;
   }
 
-  async step<T>(operation: string, work: () => Promise<T>): Promise<T> {
+  step<T>(operation: string, work: () => MaybePromise<T>): MaybePromise<T> {
     const { clock } = this.#options;
     const { step } = this.#observersOf(operation);
     const startMs = clock.monotonic();
-    let isRejected = true;
+    const over = (isRejected: boolean): void => step(clock.monotonic() - startMs, isRejected);
+    let result: MaybePromise<T>;
     try {
-      const result = await work();
-      isRejected = false;
-      return result;
-    } finally {
-      step(clock.monotonic() - startMs, isRejected);
+      result = work();
+    } catch (error) {
+      over(true);
+      throw error;
+    }
+    if (result instanceof Promise) {
+      void result.then(
+        () => over(false),
+        () => over(true),
+      );
+    } else over(false);
+    return result;
+  }
+
+  /** Hot path: most plugins ignore most requests; then nothing is awaited, and there is no promise. */
+  call(request: AdmissionRequest, callOne: CallPlugin, from = 0): MaybePromise<void> {
+    const { clock } = this.#options;
+    const observers = this.#observersOf(request.operation).plugins;
+    let startMs = clock.monotonic();
+    for (let index = from; index < this.#plugins.length; index++) {
+      const plugin = this.#plugins[index] as AdmissionPlugin;
+      let isRejected = true;
+      let answer: MaybePromise<void>;
+      try {
+        answer = callOne(plugin);
+        isRejected = false;
+      } finally {
+        if (isRejected) this.#called(request, index, { startMs, isRejected });
+      }
+      if (answer instanceof Promise) return this.#continue(answer, { request, callOne, index, startMs });
+      const endMs = clock.monotonic();
+      observers[index]?.(endMs - startMs, false);
+      startMs = endMs;
     }
   }
 
-  /** Hot path: most plugins ignore most requests; then nothing is awaited. */
-  async call({ operation, context }: AdmissionRequest, callOne: (plugin: AdmissionPlugin) => Promise<void> | void): Promise<void> {
-    const { clock } = this.#options;
-    const observers = this.#observersOf(operation).plugins;
-    let startMs = clock.monotonic();
-    for (const [index, plugin] of this.#plugins.entries()) {
-      let isRejected = true;
-      try {
-        const answer = callOne(plugin);
-        if (answer instanceof Promise) await answer;
-        isRejected = false;
-      } finally {
-        if (isRejected && context.trail !== undefined) context.trail.refusedBy = plugin.name;
-        const endMs = clock.monotonic();
-        observers[index]?.(endMs - startMs, isRejected);
-        startMs = endMs;
-      }
+  /** After a plugin that has to wait. */
+  async #continue(
+    answer: Promise<void>,
+    { request, callOne, index, startMs }: { request: AdmissionRequest; callOne: CallPlugin; index: number; startMs: number },
+  ): Promise<void> {
+    let isRejected = true;
+    try {
+      await answer;
+      isRejected = false;
+    } finally {
+      this.#called(request, index, { startMs, isRejected });
     }
+    await this.call(request, callOne, index + 1);
+  }
+
+  #called({ operation, context }: AdmissionRequest, index: number, call: { readonly startMs: number; readonly isRejected: boolean }): void {
+    const { startMs, isRejected } = call;
+    if (isRejected && context.trail !== undefined) context.trail.refusedBy = this.#plugins[index]?.name;
+    this.#observersOf(operation).plugins[index]?.(this.#options.clock.monotonic() - startMs, isRejected);
   }
 
   #observersOf(operation: string) {
