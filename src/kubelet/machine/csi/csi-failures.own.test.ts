@@ -8,7 +8,7 @@ import type { CSIDriver } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { buildPod } from "../../../api/testing/pod.ts";
 import { createLogger } from "../../../base/logger.ts";
 import { makeTemporaryDirectory } from "../../../host/files/private-files.ts";
-import { loopDevicesUnder } from "../../../host/kernel/loop-devices.ts";
+import { detachLoopDevice, loopDevicesUnder } from "../../../host/kernel/loop-devices.ts";
 import { mountsUnder } from "../../../host/kernel/mount-table.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { realClock } from "../../../host/real-clock.ts";
@@ -155,6 +155,8 @@ async function startScene({ kind = FILE_SYSTEM, isEnlarged = false, hangs = fals
       running.drivers[Symbol.dispose]();
       await driver[Symbol.asyncDispose]();
       await unmountUnder(base);
+      // Of tests that end with a mounted volume.
+      for (const { device } of await loopDevicesUnder(base)) await detachLoopDevice(device);
       await directory[Symbol.asyncDispose]();
     },
   };
