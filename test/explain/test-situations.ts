@@ -5,6 +5,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
+import { copyCluster } from "../../src/explain/live/cluster-copy.ts";
 import { readView } from "../../src/explain/live/read-view.ts";
 import { applyChanges, isAllowed, tryRemedies } from "../../src/explain/live/try-remedies.ts";
 import type { Subject } from "../../src/explain/why/cluster-view.ts";
@@ -33,7 +34,7 @@ export function testSituations(situations: readonly Situation[]): void {
       equal(result.is, "explained");
       if (result.is !== "explained") return;
       deepEqual(rootsOf(result.explanation), roots, JSON.stringify(result.explanation.finding));
-      const trials = await tryRemedies(view, subject, result.explanation);
+      const trials = await tryRemedies(view, subject, result.explanation, copyCluster);
       deepEqual(trials.is === "verified", isFixed, JSON.stringify(trials));
       if (trials.is !== "verified") return;
       const { changes, access, goal = subject } = trials.remedy;

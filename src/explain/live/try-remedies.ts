@@ -5,11 +5,10 @@
 import { subjectAccessReviews } from "../../api/authorization.k8s.io/v1/subject-access-review.ts";
 import type { Client, ResourceKind } from "../../client/client.ts";
 import { groupResourceOf } from "../../api/machinery/object.ts";
-import type { Cluster } from "../../embedded/cluster.ts";
+import type { Clock } from "../../base/clock.ts";
 import type { ClusterView, Subject } from "../why/cluster-view.ts";
 import { why } from "../why/why.ts";
 import type { Change, Explanation, Remedy, RequestedAccess } from "../why/explainer.ts";
-import { copyCluster } from "./cluster-copy.ts";
 import { listableKinds, readView } from "./read-view.ts";
 
 /** Time in which a remedy must take effect: more than the longest back-off of containers, and than a node's timeout. */
@@ -24,16 +23,33 @@ export type Trials =
   | { readonly is: "not reproduced" }
   | { readonly is: "none"; readonly tried: readonly Remedy[] };
 
+/** What a trial needs of a copy. */
+export interface TrialCluster extends AsyncDisposable {
+  readonly client: Client;
+  readonly clock: Clock;
+  settle(): Promise<void>;
+  advance(length: "10m"): Promise<void>;
+}
+
+/** Copies a cluster: cluster-copy.ts, and that of a cluster in a browser tab. */
+export type CopyCluster = (view: ClusterView) => Promise<TrialCluster>;
+
 /** The first remedy that works; smallest change first. */
-export async function tryRemedies(view: ClusterView, subject: Subject, { remedies }: Explanation): Promise<Trials> {
+export async function tryRemedies(
+  view: ClusterView,
+  subject: Subject,
+  { remedies }: Explanation,
+  copyCluster: CopyCluster,
+): Promise<Trials> {
   if (remedies.length === 0) return { is: "none", tried: [] };
-  if (await works(view, subject, undefined)) return { is: "not reproduced" };
+  const works = (remedy?: Remedy) => worksOn(copyCluster, view, subject, remedy);
+  if (await works()) return { is: "not reproduced" };
   const tried = remedies.slice(0, TRIALS_MAX);
-  for (const remedy of tried) if (await works(view, subject, remedy)) return { is: "verified", remedy };
+  for (const remedy of tried) if (await works(remedy)) return { is: "verified", remedy };
   return { is: "none", tried };
 }
 
-async function works(view: ClusterView, subject: Subject, remedy: Remedy | undefined): Promise<boolean> {
+async function worksOn(copyCluster: CopyCluster, view: ClusterView, subject: Subject, remedy: Remedy | undefined): Promise<boolean> {
   await using copy = await copyCluster(view);
   try {
     if (remedy !== undefined) await applyChanges(copy.client, remedy.changes);
@@ -48,7 +64,7 @@ async function works(view: ClusterView, subject: Subject, remedy: Remedy | undef
 }
 
 /** An object that was being deleted is well when it is gone, all others when nothing is wrong with them. */
-async function isHealthy(copy: Cluster, before: ClusterView, goal: Subject): Promise<boolean> {
+async function isHealthy(copy: TrialCluster, before: ClusterView, goal: Subject): Promise<boolean> {
   const after = await readView({ client: copy.client, nowMs: copy.clock.now() });
   const result = why(after, goal);
   const wasTerminating = before.get(goal)?.metadata?.deletionTimestamp !== undefined;

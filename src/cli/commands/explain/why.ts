@@ -3,6 +3,7 @@ import { writeYaml } from "../../../api/machinery/codec/yaml/write.ts";
 import { escapeControls } from "../../../base/text.ts";
 import type { Json } from "../../../api/machinery/object.ts";
 import { openAdminClient, tokenConnection, tokenFlags, type TokenConnection } from "../../../cluster/tokens/token-connection.ts";
+import { copyCluster } from "../../../explain/live/cluster-copy.ts";
 import { findSubject } from "../../../explain/live/find-subject.ts";
 import { kubectlCommands } from "../../../explain/live/kubectl-commands.ts";
 import { readView } from "../../../explain/live/read-view.ts";
@@ -85,7 +86,7 @@ export const why: Command<WhyOptions> = {
 
 async function remedyOf(view: ClusterView, subject: Subject, explanation: Explanation, tries: boolean): Promise<ShownRemedy> {
   if (!tries) return { is: "not tried" };
-  const trials = await tryRemedies(view, subject, explanation);
+  const trials = await tryRemedies(view, subject, explanation, copyCluster);
   if (trials.is !== "verified") return trials;
   return { is: "verified", text: trials.remedy.text, commands: kubectlCommands(trials.remedy.changes) };
 }
