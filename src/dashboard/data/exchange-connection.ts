@@ -19,7 +19,13 @@ const LOCAL: Peer = { address: "127.0.0.1", isLoopback: true };
 export function exchangeConnection({ exchange, headers = {}, peer = LOCAL }: ExchangeConnectionOptions): ClusterConnection {
   return {
     async send(request) {
-      const answer = await exchange(exchangeRequest(request, headers, peer));
+      const cancelled = new AbortController();
+      const cancel = () => cancelled.abort(request.signal?.reason);
+      request.signal?.throwIfAborted();
+      request.signal?.addEventListener("abort", cancel, { once: true });
+      const answer = await exchange(exchangeRequest(request, headers, peer, cancelled));
+      // One signal may serve any number of requests: those that are over leave no listener.
+      if (!("stream" in answer)) request.signal?.removeEventListener("abort", cancel);
       if ("body" in answer) return wholeResponse(answer);
       if ("stream" in answer) return streamedResponse(answer, request.signal);
       throw new Error("Cannot upgrade a connection that is inside the process");
@@ -31,7 +37,12 @@ export function exchangeConnection({ exchange, headers = {}, peer = LOCAL }: Exc
   };
 }
 
-function exchangeRequest(request: ConnectionRequest, given: Readonly<Record<string, string>>, peer: Peer): ExchangeRequest {
+function exchangeRequest(
+  request: ConnectionRequest,
+  given: Readonly<Record<string, string>>,
+  peer: Peer,
+  cancelled: AbortController,
+): ExchangeRequest {
   const [path = "", query = ""] = splitOnce(request.path, "?");
   const body = new TextEncoder().encode(request.body ?? "");
   const headers: Readonly<Record<string, string>> = {
@@ -40,8 +51,6 @@ function exchangeRequest(request: ConnectionRequest, given: Readonly<Record<stri
     ...(request.contentType === undefined ? {} : { "content-type": request.contentType }),
     ...(request.body === undefined ? {} : { "content-length": String(body.length) }),
   };
-  const cancelled = new AbortController();
-  request.signal?.addEventListener("abort", () => cancelled.abort(request.signal?.reason), { once: true });
   return {
     method: request.method ?? "GET",
     path,

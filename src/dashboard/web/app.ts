@@ -25,6 +25,8 @@ const FIRST_ADDRESS = addressOf("list", ["pods"]);
 
 export interface AppProps {
   readonly browser: Browser;
+  /** True on a cluster inside of the page, which has one user. */
+  readonly withoutLogin?: boolean;
   connect(token: () => string | undefined): ClusterConnection;
 }
 
@@ -37,7 +39,7 @@ interface SelfSubjectReview {
   readonly status: { readonly userInfo: { readonly username: string } };
 }
 
-export function App({ browser, connect }: AppProps): JSX.Element {
+export function App({ browser, connect, withoutLogin = false }: AppProps): JSX.Element {
   const [login, setLogin] = useState<Login>({ is: "pending" });
   const expire = () => {
     browser.session.write(undefined);
@@ -77,7 +79,7 @@ export function App({ browser, connect }: AppProps): JSX.Element {
     browser.session.write(undefined);
     setLogin({ is: "out" });
   };
-  return h(LoggedIn, { key: login.token, browser, connect, login, expire, logout: () => void logout() });
+  return h(LoggedIn, { key: login.token, browser, connect, login, expire, ...(withoutLogin ? {} : { logout: () => void logout() }) });
 }
 
 /** The token of the session: of a link's code, or of this tab. */
@@ -103,7 +105,7 @@ async function userOf(connection: ClusterConnection): Promise<string> {
 interface LoggedInProps extends AppProps {
   readonly login: Login & { readonly is: "in" };
   expire(): void;
-  logout(): void;
+  logout?(): void;
 }
 
 function LoggedIn({ browser, connect, login: { token, user }, expire, logout }: LoggedInProps): JSX.Element {
@@ -128,7 +130,7 @@ function LoggedIn({ browser, connect, login: { token, user }, expire, logout }: 
     browser,
     setQuery: (change) => browser.address.go(addressOf(route.view, route.segments, { ...route.query, ...change })),
   };
-  return h(Shell, { context, route, view, user, logout });
+  return h(Shell, { context, route, view, ...(logout === undefined ? {} : { login: { user, logout } }) });
 }
 
 function useAddress(browser: Browser): string {

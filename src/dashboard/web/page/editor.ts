@@ -73,7 +73,7 @@ export function openEditor(element: HTMLElement, { label, text, changed }: Edito
         yaml(),
         syntaxHighlighting(COLOURS),
         LOOK,
-        EditorView.contentAttributes.of({ "aria-label": label }),
+        EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         // Escape and then Tab leaves the editor, as CodeMirror documents it.
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap, indentWithTab]),
         EditorView.updateListener.of((update) => {

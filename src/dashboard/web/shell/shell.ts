@@ -13,11 +13,11 @@ export interface ShellProps {
   readonly context: Context;
   readonly route: Route;
   readonly view: View;
-  readonly user: string;
-  logout(): void;
+  /** Absent: the page has one user, who cannot log out. */
+  readonly login?: { readonly user: string; logout(): void };
 }
 
-export function Shell({ context, route, view, user, logout }: ShellProps): JSX.Element {
+export function Shell({ context, route, view, login }: ShellProps): JSX.Element {
   const [isMenuOpen, setMenuOpen] = useState(false);
   return h(
     "div",
@@ -41,8 +41,8 @@ export function Shell({ context, route, view, user, logout }: ShellProps): JSX.E
       h(SearchField, { context, route }),
       h(NamespaceField, { context, route }),
       h(ThemeButton, { context }),
-      h("span", { class: "user", title: `Logged in as ${user}` }, user),
-      h("button", { type: "button", onClick: logout }, "Log out"),
+      login === undefined ? null : h("span", { class: "user", title: `Logged in as ${login.user}` }, login.user),
+      login === undefined ? null : h("button", { type: "button", onClick: () => login.logout() }, "Log out"),
     ),
     h(Menu, { context, route, close: () => setMenuOpen(false) }),
     h("main", { id: "main", tabIndex: -1 }, h(view.component, { context, route })),
