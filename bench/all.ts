@@ -5,6 +5,7 @@ import { apiserverLists } from "./apiserver/lists.ts";
 import { apiserverProcessorTime } from "./apiserver/processor-time.ts";
 import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
+import { browserPage } from "./browser/browser.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
 import { clusterTestControl } from "./cluster/test-control.ts";
 import { controllers } from "./controllers/controllers.ts";
@@ -56,6 +57,7 @@ export const all: readonly Benchmark[] = [
   clusterStarts,
   clusterLarge,
   clusterTestControl,
+  browserPage,
   upSimulated,
   upContainerd,
 ];

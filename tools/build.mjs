@@ -7,6 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, s
 import { dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { generate } from "./generate.mjs";
+import { bundleBrowser } from "./setup/browser-bundle.mjs";
 import { BUNDLE_OPTIONS } from "./setup/bundle-options.mjs";
 import { withLock } from "./setup/lock.mjs";
 import { root, run, StepFailed } from "./setup/step.mjs";
@@ -33,7 +34,9 @@ async function main() {
   await timed("generate", generate);
   await timed("check types, emit declarations", emitDeclarations);
   const metafile = await timed("bundle", bundle);
-  writeFileSync(join(fresh, "THIRD-PARTY-LICENSES.txt"), licencesOf(metafile));
+  const page = await timed("bundle for browsers", () => bundleBrowser(join(fresh, "browser")));
+  const licences = licencesOf([...Object.keys(metafile.inputs), ...Object.keys(page.inputs)]);
+  for (const folder of ["", "browser"]) writeFileSync(join(fresh, folder, "THIRD-PARTY-LICENSES.txt"), licences);
   if (existsSync(dist)) renameSync(dist, old);
   mkdirSync(dirname(dist), { recursive: true });
   renameSync(fresh, dist);
@@ -86,10 +89,10 @@ async function bundle() {
 
 /**
  * Licence texts of all packages that the bundle contains.
- * @param {import("esbuild").Metafile} metafile
+ * @param {readonly string[]} inputs files of the bundles
  */
-function licencesOf(metafile) {
-  const folders = Object.keys(metafile.inputs).flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
+function licencesOf(inputs) {
+  const folders = inputs.flatMap((path) => /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path)?.[1] ?? []);
   const sections = [...new Set([...folders, ...PAGE_PACKAGES])].sort().map((folder) => {
     const { name, version, license } = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     const file = readdirSync(join(root, folder)).find((entry) => /^licen[cs]e/i.test(entry));

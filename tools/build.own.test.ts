@@ -141,6 +141,9 @@ describe("the packed package, used by a consumer", () => {
       "types/main/controllers-entry.d.ts",
       "types/main/generated/kinds-entry.d.ts",
       "types/testing/index.d.ts",
+      "browser/index.html",
+      "browser/k8ts.js",
+      "types/browser/index.d.ts",
     ]) {
       equal(existsSync(join(installed, "dist", file)), true, file);
     }

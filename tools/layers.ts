@@ -180,6 +180,25 @@ export const ROOMS: Readonly<Record<string, Room>> = {
   embedded: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "components"], node: true },
   // Reads a cluster for `k8ts why`, and tries remedies on a copy of it.
   "explain/live": { knows: [...COMPONENTS, "cli/framework", "embedded"] },
+  // A cluster inside a page. What it uses of components and embedded reaches no module of Node, or its bundle cannot be built.
+  "browser/cluster": { knows: [...COMPONENTS.filter((room) => !room.startsWith("host")), "components", "embedded", "explain/live"] },
+  // The event loop of a browser.
+  "browser/host": { knows: [] },
+  // A prompt like kubectl, and lessons with checks: over any connection.
+  "browser/prompt": {
+    knows: [...API, "explain", "client", "components", "embedded", "explain/live", "dashboard/data", "browser/cluster"],
+  },
+  "browser/lessons": { knows: [...API, "dashboard/data", "browser/prompt"] },
+  "browser/web/page": { knows: ["base", "api/machinery", "dashboard/data", "dashboard/web/page"] },
+  "browser/web": {
+    knows: [
+      ...["base", "api/machinery", "dashboard/data", "dashboard/web", "dashboard/web/page"],
+      ...["browser/host", "browser/cluster", "browser/prompt", "browser/lessons", "browser/web/page"],
+    ],
+    packages: ["preact"],
+  },
+  // What a site imports: k8ts/browser. Tests of all of it.
+  browser: { knows: [...API, "client", "host/**", "components", "embedded", "dashboard/data", "browser/**"] },
   testcontrol: { knows: [...COMPONENTS, "cli/framework", "pki", "config", "components", "embedded"], node: true },
   cluster: {
     knows: [...COMPONENTS, "cli/framework", "pki", "config", "cluster/home", "components", "processes", "testcontrol"],

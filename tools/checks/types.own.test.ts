@@ -10,6 +10,7 @@ for (const { what, project } of [
   { what: "sources, tests, tools and benchmarks", project: root },
   { what: "the tools in plain JavaScript", project: join(root, "tools") },
   { what: "the pages of the dashboard", project: join(root, "src/dashboard/web") },
+  { what: "the page with a cluster inside", project: join(root, "src/browser/web") },
 ]) {
   test(`${what} have no type errors`, () => {
     const { exitCode, output } = runTool(TSC, ["-p", project, "--noEmit"]);

@@ -7,7 +7,8 @@ import { dashboardPage } from "./dashboard-page.ts";
 import { descriptions } from "./descriptions.ts";
 import type { Generator } from "./generator.ts";
 import { kindsEntry } from "./kinds-entry.ts";
+import { lessons } from "./lessons.ts";
 import { schemaData } from "./schema-data.ts";
 import { version } from "./version.ts";
 
-export const all: readonly Generator[] = [version, schemaData, descriptions, apiTypes, kindsEntry, dashboardPage];
+export const all: readonly Generator[] = [version, schemaData, descriptions, apiTypes, kindsEntry, dashboardPage, lessons];

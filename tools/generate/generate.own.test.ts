@@ -13,7 +13,7 @@ after(() => rmSync(clone, { recursive: true }));
 
 /** The content of the repository without generated files. */
 function makeClone(): void {
-  for (const part of ["package.json", "tools"]) cpSync(join(root, part), join(clone, part), { recursive: true });
+  for (const part of ["package.json", "tools", "docs/learn"]) cpSync(join(root, part), join(clone, part), { recursive: true });
   cpSync(join(root, "src"), join(clone, "src"), { recursive: true, filter: (path) => !path.endsWith("/generated") });
   symlinkSync(join(root, "node_modules"), join(clone, "node_modules"));
 }

@@ -4,6 +4,7 @@ import type { Page } from "playwright-core";
 import { Disposables } from "../../src/base/disposables.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 import { startDashboard, type DashboardCluster } from "../../test/dashboard/dashboard-cluster.ts";
+import { startTabPages, type TabPages } from "../../test/browser/tab-page.ts";
 import { SHOP_LIST } from "../../test/dashboard/manifests.ts";
 
 interface Picture {
@@ -39,7 +40,26 @@ async function takePicture({ openAt }: DashboardCluster, { name, address, colorS
   console.log(path);
 }
 
+const TAB_SIZE = { width: 1280, height: 800 };
+
+/** The page with a cluster inside, at a step of a lesson. */
+async function takeTabPicture({ open }: TabPages): Promise<void> {
+  const { page } = await open("?lesson=3", { viewport: TAB_SIZE });
+  await page.getByRole("button", { name: "Start", exact: true }).click();
+  await page.getByRole("button", { name: "Run", exact: true }).click();
+  await page.getByRole("status").filter({ hasText: "Done" }).waitFor();
+  await page.getByRole("link", { name: "Cluster map" }).click();
+  await page
+    .getByRole("link", { name: /^Pod web-.*, Running$/ })
+    .nth(2)
+    .waitFor();
+  const path = join(packageDirectory(import.meta.dirname), "docs/pictures/browser-lesson.png");
+  await page.screenshot({ path });
+  console.log(path);
+}
+
 await using owned = new Disposables();
+await takeTabPicture(await startTabPages(owned));
 const cluster = await startDashboard(owned);
 await cluster.kubectl("apply -f -", { input: SHOP_LIST });
 for (const name of ["deployment/web", "statefulset/db"]) await cluster.kubectl(`-n shop rollout status ${name}`);

@@ -7,7 +7,7 @@ import { root, run, StepFailed, step } from "./step.mjs";
 export async function build() {
   const stamp = join(root, ".cache/dist.stamp");
   if (!existsSync(join(root, "dist/k8ts.js"))) rmSync(stamp, { force: true });
-  await unlessFresh({ stamp, folders: ["src", "tools"] }, () =>
+  await unlessFresh({ stamp, folders: ["src", "tools", "docs/learn"] }, () =>
     step("building", async () => {
       const { exitCode, output } = await run(process.execPath, [join(root, "tools/build.mjs")]);
       if (exitCode !== 0) throw new StepFailed(`Cannot build:\n${output}`);

@@ -15,7 +15,7 @@ const RECORD = join(OUT, "tsc.tsbuildinfo");
 
 /** @param {{ typeErrors: "end the set-up" | "are counted by the test run" }} options */
 export async function compile({ typeErrors }) {
-  await unlessFresh({ stamp: join(OUT, "stamp"), folders: ["src", "tools", "test", "bench"] }, () =>
+  await unlessFresh({ stamp: join(OUT, "stamp"), folders: ["src", "tools", "test", "bench", "docs/learn"] }, () =>
     step("compiling", async () => {
       if (!existsSync(RECORD)) rmSync(OUT, { recursive: true, force: true });
       const { generate } = await import("../generate.mjs");
@@ -27,6 +27,8 @@ export async function compile({ typeErrors }) {
       const isEmitted = existsSync(join(OUT, "tools/test/run.js"));
       if (exitCode !== 0 && (typeErrors === "end the set-up" || !isEmitted)) throw new StepFailed(`Cannot compile:\n${output}`);
       await bundleProgram();
+      const { bundleBrowser } = await import("./browser-bundle.mjs");
+      await bundleBrowser(join(OUT, "browser"));
       return exitCode === 0 ? "whole" : "faulty";
     }),
   );
