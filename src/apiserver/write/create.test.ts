@@ -30,6 +30,19 @@ test("create rejects a resourceVersion, with upstream's code", async () => {
   assert.deepEqual([code, body.message], [500, "resourceVersion should not be set on objects to be created"]);
 });
 
+test("admission refuses a new object before its resourceVersion is rejected, as upstream", async () => {
+  await using server = await startServer();
+  await server.call("POST", "/api/v1/namespaces", {
+    metadata: { name: "n", labels: { "pod-security.kubernetes.io/enforce": "baseline" } },
+  });
+  const spec = { hostNetwork: true, containers: [{ name: "c", image: "i:1" }] };
+
+  const { code, body } = await server.call("POST", "/api/v1/namespaces/n/pods", { metadata: { name: "p", resourceVersion: "5" }, spec });
+
+  assert.deepEqual([code, body.reason], [403, "Forbidden"]);
+  assert.match(body.message, /violates PodSecurity/);
+});
+
 test("create treats an empty body as an object without a name", async () => {
   await using server = await startServer();
 

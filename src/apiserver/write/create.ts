@@ -85,8 +85,8 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   let written = false;
   try {
     const object = allocation.object;
-    if (!dryRun) rejectVersion(sent.object);
     charge = await server.admission.validate({ ...admission, name: object.metadata.name, object: served.fromStorage?.(object) ?? object });
+    if (!dryRun) rejectVersion(sent.object);
     const kept = storageForm(endpoint, object);
     const result = storage.newObject(kept instanceof Promise ? await kept : kept, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
@@ -119,7 +119,7 @@ function sameNamespace(admitted: KubeObject, sent: KubeObject, { namespace }: Ap
   return admitted.metadata.namespace === sent.metadata.namespace ? admitted : inNamespace(admitted, namespace);
 }
 
-/** As upstream: its storage rejects it with an internal error. A dry run does not get that far. */
+/** As upstream: its storage rejects it with an internal error, after admission. A dry run does not get that far. */
 function rejectVersion({ metadata }: KubeObject): void {
   if (Number(metadata.resourceVersion ?? "") === 0) return;
   throw new StatusError("Unknown", "resourceVersion should not be set on objects to be created");
