@@ -18,6 +18,9 @@ export const REVISIONS_PATH = "/debug/k8ts/history/revisions";
 /** `?resource=&namespace=&name=&from=&to=`: an ObjectDiff, the changed fields with the writer of each. */
 export const DIFF_PATH = "/debug/k8ts/history/diff";
 
+/** A Timeline: how far back the history goes, and when something was written. */
+export const TIMELINE_PATH = "/debug/k8ts/history/timeline";
+
 export const EXPLAIN_API_VERSION = "debug.k8ts.io/v1";
 
 /** One commit of an object, or one refused request. */
@@ -109,6 +112,8 @@ export interface RevisionList {
     readonly oldest: string;
     /** Revision of the store when it was read. */
     readonly newest: string;
+    /** There are more versions than one response has: older ones are missing. */
+    readonly truncated?: true;
   };
   /** Oldest first. The version that existed already at `metadata.oldest` comes first, with its own, older revision. */
   readonly items: readonly RevisionItem[];
@@ -121,6 +126,28 @@ export interface RevisionItem {
   readonly deleted?: true;
   /** The recorded write. */
   readonly write?: CauseItem;
+}
+
+export interface Timeline {
+  readonly kind: "Timeline";
+  readonly apiVersion: string;
+  readonly metadata: {
+    /** Revisions before this one are compacted. */
+    readonly oldest: string;
+    /** Revision of the store when it was read. */
+    readonly newest: string;
+  };
+  /** Recorded writes that the store still has, oldest first; consecutive ones are combined if there are many. */
+  readonly items: readonly TimelinePoint[];
+}
+
+export interface TimelinePoint {
+  /** Of the last write of the point. */
+  readonly revision: string;
+  /** Of the last write of the point, RFC 3339 with microseconds. */
+  readonly time: string;
+  /** Number of writes. */
+  readonly writes: number;
 }
 
 export interface ObjectDiff {

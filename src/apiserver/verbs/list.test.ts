@@ -250,6 +250,8 @@ test("resourceVersion and resourceVersionMatch have upstream's semantics", async
     [`resourceVersion=${old}`, "a,b"],
     [`resourceVersion=${old}&resourceVersionMatch=NotOlderThan`, "a,b"],
     [`resourceVersion=${old}&resourceVersionMatch=Exact`, "a"],
+    [`resourceVersion=${old}&resourceVersionMatch=Exact&fieldSelector=metadata.name%3Da`, "a"],
+    [`resourceVersion=${old}&resourceVersionMatch=Exact&fieldSelector=metadata.name%3Db`, ""],
     [`resourceVersion=${old}&limit=5`, "a"],
     [`resourceVersion=${old}&limit=5&resourceVersionMatch=NotOlderThan`, "a,b"],
     [`resourceVersion=0&limit=5`, "a,b"],

@@ -8,6 +8,7 @@ import { isStoreError } from "../../store/store-error.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { ObjectList } from "../framework/outcome.ts";
 import type { ApiRequest } from "../framework/request.ts";
+import type { ObjectName } from "../framework/storage/object-key.ts";
 import { statusOfFailure, translated } from "../framework/storage/store-failure.ts";
 import { prepareObjects } from "../framework/storage/prepared-objects.ts";
 import { selectionOf, type Selection } from "../watch/selection.ts";
@@ -27,7 +28,7 @@ export async function listObjects(endpoint: Endpoint, request: ApiRequest): Prom
   if (token !== undefined && (options.resourceVersion ?? "") !== "" && options.resourceVersion !== "0") {
     throw new StatusError("BadRequest", "specifying resource version is not allowed when using continue");
   }
-  const snapshot = await snapshotOf(endpoint, request, token);
+  const snapshot = await snapshotOf(endpoint, request, { token, one: oneObject(endpoint, selection) });
   // Selectors apply to the objects in the version of the request, so all of them are converted.
   const preparing = prepareObjects(endpoint, objectsIn(endpoint, snapshot, request));
   if (preparing !== undefined) await preparing;
@@ -48,12 +49,25 @@ interface ListSnapshot {
   readonly isNow: boolean;
 }
 
-async function snapshotOf({ storage }: Endpoint, { options }: ApiRequest, token: ContinueToken | undefined): Promise<ListSnapshot> {
+/** What is read of the snapshot. */
+interface Wanted {
+  readonly token: ContinueToken | undefined;
+  /** The only object that can be selected, if the request names one. */
+  readonly one: ObjectName | undefined;
+}
+
+function oneObject({ resource }: Endpoint, { scope: { namespace, name } }: Selection): ObjectName | undefined {
+  if (name === undefined || (resource.scope === "Namespaced") !== (namespace !== "")) return undefined;
+  return { namespace, name };
+}
+
+async function snapshotOf({ storage }: Endpoint, { options }: ApiRequest, of: Wanted): Promise<ListSnapshot> {
+  const { token } = of;
   if (!storage.cache.isLoaded) await storage.cache.load();
-  if (token?.revision !== undefined) return snapshotAt(storage, token.revision, token);
+  if (token?.revision !== undefined) return snapshotAt(storage, token.revision, of);
   const wanted = revisionOf(options);
   if (wanted !== undefined && wanted !== 0 && (options.resourceVersionMatch === "Exact" || isExactByLimit(options))) {
-    return snapshotAt(storage, wanted, undefined);
+    return snapshotAt(storage, wanted, of);
   }
   if (wanted === 0) return currentSnapshot(storage, storage.cache.knownRevision());
   const fresh = await storage.cache.freshRevision();
@@ -80,10 +94,11 @@ export function currentSnapshot({ cache }: ResourceStorage, revision: number): L
  * The objects at an old revision. Even where this process still holds them, the store decides whether the revision is kept: a client must
  * not depend on this process's memory, since another API server, or this one after a restart, answers the next page.
  */
-async function snapshotAt(storage: ResourceStorage, revision: number, token: ContinueToken | undefined): Promise<ListSnapshot> {
+async function snapshotAt(storage: ResourceStorage, revision: number, { token, one }: Wanted): Promise<ListSnapshot> {
   const { cache } = storage;
   try {
     const held = snapshotInMemory(storage, revision);
+    if (held === undefined && one !== undefined) return await oneInStore(storage, revision, one);
     if (held === undefined) return await snapshotInStore(storage, revision);
     await storage.checkKept(revision);
     return held;
@@ -101,6 +116,14 @@ function snapshotInMemory({ cache, pagedSnapshots }: ResourceStorage, revision: 
   if (revision >= cache.lastChange && revision <= cache.knownRevision()) return { revision, objects: cache.snapshot(), isNow: true };
   const kept = pagedSnapshots.get(revision);
   return kept === undefined ? undefined : { revision, objects: kept, isNow: false };
+}
+
+/** Reads one object at a revision: the others of a large kind would be read and dropped. */
+async function oneInStore(storage: ResourceStorage, revision: number, one: ObjectName): Promise<ListSnapshot> {
+  const entry = await storage.store.get(storage.keyOf(one), { revision });
+  const objects = storage.emptySnapshot();
+  if (entry !== undefined) objects.set(orderOf(entry.key), storage.fromEntry(entry));
+  return { revision, objects, isNow: false };
 }
 
 /** Reads the store at a revision, or the newest. */

@@ -1,6 +1,9 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
-import { DIFF_PATH, HISTORY_PATH, REVISIONS_PATH, type ObjectDiff, type RevisionList } from "../../../explain/explain-api.ts";
+import { DIFF_PATH, HISTORY_PATH, REVISIONS_PATH, TIMELINE_PATH } from "../../../explain/explain-api.ts";
+import type { ObjectDiff, RevisionList, Timeline } from "../../../explain/explain-api.ts";
+import { PAGE_BYTES_MAX } from "./read-entries.ts";
+import { POINTS_MAX, timelinePoints } from "./timeline.ts";
 import { startGuardedServer, startServer, type StartedServer } from "../../testing/server.ts";
 
 const MAPS = "/api/v1/namespaces/default/configmaps";
@@ -48,6 +51,69 @@ test("/debug/k8ts/history lists a namespace at a revision in pages", async () =>
 
   const namesOf = (items: readonly { metadata: { name: string } }[]) => items.map(({ metadata }) => metadata.name);
   deepEqual([namesOf(page.items), namesOf(rest.items), rest.metadata.continue], [["a", "b"], ["c"], undefined]);
+});
+
+test("/debug/k8ts/history ends a page before its objects exceed the limit of bytes", async () => {
+  await using server = await startServer();
+  const large = "x".repeat(1_000_000);
+  const count = Math.ceil(PAGE_BYTES_MAX / large.length) + 2;
+  for (let index = 0; index < count; index++) {
+    const { code } = await server.call("POST", MAPS, { metadata: { name: `a-${String(index).padStart(3, "0")}` }, data: { large } });
+    equal(code, 201);
+  }
+
+  const { text, body } = await server.call("GET", `${HISTORY_PATH}?resource=configmaps&namespace=default`);
+  const { body: rest } = await server.call(
+    "GET",
+    `${HISTORY_PATH}?resource=configmaps&namespace=default&at=${body.metadata.revision}&continue=${body.metadata.continue}`,
+  );
+
+  equal(text.length < PAGE_BYTES_MAX * 1.1, true);
+  deepEqual([body.items.length + rest.items.length, rest.metadata.continue], [count, undefined]);
+});
+
+test("/debug/k8ts/history/revisions and diff read versions up to a limit of bytes and report what is unknown", async () => {
+  await using server = await startServer();
+  const large = "x".repeat(1_000_000);
+  const { body: made } = await server.call("POST", MAPS, { metadata: { name: "a" }, data: { large, early: "0" } });
+  await server.call("PATCH", `${MAPS}/a`, { data: { early: "1" } }, MERGE);
+  for (let index = 0; index < 40; index++) await server.call("PATCH", `${MAPS}/a`, { data: { late: String(index) } }, MERGE);
+
+  const { items, metadata } = (await server.call("GET", `${REVISIONS_PATH}?${MAP}`)).body as RevisionList;
+  const { changes } = (await server.call("GET", `${DIFF_PATH}?${MAP}&from=${made.metadata.resourceVersion}`)).body as ObjectDiff;
+
+  deepEqual([metadata.truncated, items.length < 42], [true, true]);
+  deepEqual(
+    changes.map(({ path, after, write }) => [path.join("."), after, write?.verb]),
+    [
+      ["data.early", "1", undefined],
+      ["data.late", "39", "patch"],
+    ],
+  );
+});
+
+test("/debug/k8ts/history/timeline has a point per write that the store still has", async () => {
+  await using server = await startServer();
+  const revisions = await history(server);
+  await server.store.compact(Number(revisions[1]));
+
+  const { metadata, items } = (await server.call("GET", TIMELINE_PATH)).body as Timeline;
+
+  deepEqual(metadata, { oldest: revisions[1], newest: String(await server.store.currentRevision()) });
+  deepEqual(
+    items.filter(({ revision }) => revisions.includes(revision)).map(({ revision, writes }) => [revision, writes]),
+    [
+      [revisions[1], 1],
+      [revisions[2], 1],
+    ],
+  );
+});
+
+test("a timeline combines writes if there are more than a slider can show", () => {
+  const records = Array.from({ length: POINTS_MAX * 3 + 1 }, (_, index) => ({ revision: index + 1, timeMs: index }));
+  const points = timelinePoints(records);
+  equal(points.length <= POINTS_MAX, true);
+  deepEqual([points[0]?.revision, points[0]?.writes, points.at(-1)?.revision], ["4", 4, String(POINTS_MAX * 3 + 1)]);
 });
 
 test("/debug/k8ts/history/revisions lists the versions of an object with their writes, also those before its deletion", async () => {

@@ -2,19 +2,11 @@
  * /debug/k8ts/history: objects as they were at a revision or time that the store still has, the versions of one object, and what changed
  * between two of them, with the writer of each field. Besides the permission for the path it requires the permission to read the object.
  */
-import type { JsonObject } from "../../../api/machinery/object.ts";
 import { badRequest } from "../../../api/machinery/status-error.ts";
 import { formatMicroTime } from "../../../api/machinery/time.ts";
-import { DIFF_PATH, EXPLAIN_API_VERSION, HISTORY_PATH, REVISIONS_PATH } from "../../../explain/explain-api.ts";
-import type {
-  FieldChange,
-  HistoricalList,
-  HistoricalObject,
-  ObjectDiff,
-  RevisionItem,
-  RevisionList,
-} from "../../../explain/explain-api.ts";
-import { diffObjects, shownPath, valueAt, writersOf, type ValueChange } from "../../../explain/object-diff.ts";
+import { DIFF_PATH, EXPLAIN_API_VERSION, HISTORY_PATH, REVISIONS_PATH, TIMELINE_PATH } from "../../../explain/explain-api.ts";
+import type { HistoricalList, HistoricalObject, ObjectDiff, RevisionItem, RevisionList } from "../../../explain/explain-api.ts";
+import { fieldChanges, type ObjectContent } from "../../../explain/field-changes.ts";
 import { namespacePrefix } from "../../framework/storage/object-key.ts";
 import type { Document, DocumentDependencies } from "../../framework/document.ts";
 import type { RequestContext } from "../../framework/request.ts";
@@ -22,10 +14,17 @@ import { causeItem } from "../../shared/explain/cause-item.ts";
 import { jsonAnswer, mustAcceptJson } from "../../shared/explain/json-document.ts";
 import { historySubject, kept, revisionOf, type HistoryDependencies, type HistorySubject } from "./history-request.ts";
 import { objectVersions, type ObjectVersion } from "./object-versions.ts";
+import { readEntries } from "./read-entries.ts";
+import { readTimeline } from "./timeline.ts";
 
 type Reader = (dependencies: HistoryDependencies, parameters: URLSearchParams, context: RequestContext) => Promise<object>;
 
-const READERS: Readonly<Record<string, Reader>> = { [HISTORY_PATH]: readPast, [REVISIONS_PATH]: readRevisions, [DIFF_PATH]: readDiff };
+const READERS: Readonly<Record<string, Reader>> = {
+  [HISTORY_PATH]: readPast,
+  [REVISIONS_PATH]: readRevisions,
+  [DIFF_PATH]: readDiff,
+  [TIMELINE_PATH]: readTimeline,
+};
 
 export function historyDocument(dependencies: DocumentDependencies): Document {
   return {
@@ -57,6 +56,11 @@ async function readPast(
   };
 }
 
+/** The writes of one object below the limit of versions. */
+function withoutRecord({ revision, object }: ObjectVersion): ObjectVersion {
+  return { revision, ...(object === undefined ? {} : { object }) };
+}
+
 /** The continue token is the last key of a page, which is at the revision of the first. */
 async function readList(
   { server }: HistoryDependencies,
@@ -67,12 +71,10 @@ async function readList(
   const limit = Number(parameters.get("limit") ?? "0");
   if (!Number.isSafeInteger(limit) || limit < 0) throw badRequest(`The parameter "limit" must be a non-negative integer`);
   const startAfter = parameters.get("continue") ?? "";
-  const prefix = namespacePrefix(storage.prefix, namespace);
-  const { entries, remaining } = await kept(() =>
-    server.store.list(prefix, {
+  const { entries, isLast } = await kept(() =>
+    readEntries(server.store, namespacePrefix(storage.prefix, namespace), {
       revision,
-      countRemaining: false,
-      ...(limit === 0 ? {} : { limit }),
+      limit: limit === 0 ? Infinity : limit,
       ...(startAfter === "" ? {} : { startAfter: `${storage.prefix}${startAfter}` }),
     }),
   );
@@ -80,7 +82,7 @@ async function readList(
   return {
     kind: "HistoricalList",
     apiVersion: EXPLAIN_API_VERSION,
-    metadata: { revision: String(revision), ...(remaining === 0 || last === undefined ? {} : { continue: last }) },
+    metadata: { revision: String(revision), ...(isLast || last === undefined ? {} : { continue: last }) },
     items: entries.map((entry) => storage.read(entry).object),
   };
 }
@@ -92,12 +94,12 @@ async function readRevisions(
 ): Promise<RevisionList> {
   const subject = oneObject(dependencies, parameters, context);
   const newest = await dependencies.server.store.currentRevision();
-  const versions = await objectVersions(dependencies, subject, { newest });
+  const { versions, isComplete } = await objectVersions(dependencies, subject, { newest });
   const { compactedRevision } = await dependencies.server.store.statistics();
   return {
     kind: "RevisionList",
     apiVersion: EXPLAIN_API_VERSION,
-    metadata: { oldest: String(compactedRevision), newest: String(newest) },
+    metadata: { oldest: String(compactedRevision), newest: String(newest), ...(isComplete ? {} : { truncated: true }) },
     items: versions.map(revisionItem).reverse(),
   };
 }
@@ -118,44 +120,30 @@ async function readDiff(dependencies: HistoryDependencies, parameters: URLSearch
   if (from > to) throw badRequest(`The parameter "from" (revision ${from}) must not be after "to" (revision ${to})`);
   const { storage } = subject.endpoint;
   const first = await kept(() => dependencies.server.store.get(storage.keyOf(subject), { revision: from }));
-  const versions = (await objectVersions(dependencies, subject, { newest: to, oldest: from })).filter(({ revision }) => revision > from);
+  const { versions: read, isComplete } = await objectVersions(dependencies, subject, { newest: to, oldest: from });
+  const versions = read
+    .filter(({ revision }) => revision > from)
+    .map((version, index, all) => {
+      // The version before the oldest one that was read is unknown, and so is what the oldest one's write changed.
+      return isComplete || index < all.length - 1 ? version : withoutRecord(version);
+    });
   const before: ObjectVersion = { revision: from, ...(first === undefined ? {} : { object: storage.read(first) }) };
   const after = versions[0] ?? before;
-  const changes = diffObjects(contentOf(before), contentOf(after));
   return {
     kind: "ObjectDiff",
     apiVersion: EXPLAIN_API_VERSION,
     from: { revision: String(from), exists: before.object !== undefined },
     to: { revision: String(to), exists: after.object !== undefined },
-    changes: changes.map((change) => fieldChange(change, [...versions, before])),
+    changes: fieldChanges([...versions, before].map(contentOf)),
   };
 }
 
-/** `versions`: newest first; the last is the state before all of them. */
-function fieldChange(change: ValueChange, versions: readonly ObjectVersion[]): FieldChange {
-  const { path, before, after } = change;
-  const owned = after === undefined ? versions.at(-1) : versions[0];
-  const content = owned === undefined ? undefined : contentOf(owned);
-  const managers = content === undefined ? [] : writersOf(owned?.object?.managed().entries() ?? [], content, path);
-  const writer = versions.find((version, index) => {
-    const previous = versions[index + 1];
-    return previous !== undefined && diffObjects(boxed(version, change), boxed(previous, change)).length > 0;
-  });
+function contentOf({ object, record }: ObjectVersion): ObjectContent {
   return {
-    path: shownPath(path),
-    ...(before === undefined ? {} : { before }),
-    ...(after === undefined ? {} : { after }),
-    ...(managers.length === 0 ? {} : { managers }),
-    ...(writer?.record === undefined ? {} : { write: causeItem(writer.record) }),
+    ...(object === undefined ? {} : { content: object.object }),
+    managedFields: () => object?.managed().entries() ?? [],
+    write: () => (record === undefined ? undefined : causeItem(record)),
   };
-}
-
-function boxed(version: ObjectVersion, { path }: ValueChange): JsonObject {
-  return { value: valueAt(contentOf(version), path) };
-}
-
-function contentOf({ object }: ObjectVersion): JsonObject | undefined {
-  return object?.object;
 }
 
 function oneObject(dependencies: HistoryDependencies, parameters: URLSearchParams, context: RequestContext): HistorySubject {

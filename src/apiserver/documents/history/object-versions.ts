@@ -6,6 +6,8 @@ import { kept, type HistoryDependencies, type HistorySubject } from "./history-r
 
 /** Maximum versions that one request reads: each is a read of the store. */
 const VERSIONS_MAX = 1_000;
+/** Maximum bytes of the versions that one request reads: they are in memory together. A single one may be 1.5 MB. */
+const VERSIONS_BYTES_MAX = 32 * 1024 * 1024;
 
 export interface ObjectVersion {
   readonly revision: number;
@@ -14,12 +16,19 @@ export interface ObjectVersion {
   readonly record?: CauseRecord;
 }
 
+export interface ObjectVersions {
+  /** Newest first. */
+  readonly versions: readonly ObjectVersion[];
+  /** False if there are older ones that were not read, because of a limit. */
+  readonly isComplete: boolean;
+}
+
 /** From `newest` back to `oldest`; the version that existed at `oldest` already is the last. */
 export async function objectVersions(
   { server, causes }: HistoryDependencies,
   { endpoint, namespace, name }: HistorySubject,
   { newest, oldest = 0 }: { readonly newest: number; readonly oldest?: number },
-): Promise<readonly ObjectVersion[]> {
+): Promise<ObjectVersions> {
   const { storage } = endpoint;
   const key = storage.keyOf({ namespace, name });
   const { group, plural } = storage.name;
@@ -29,7 +38,9 @@ export async function objectVersions(
   const byRevision = new Map(own.filter(({ revision }) => revision !== 0).map((record) => [record.revision, record]));
   const versions: ObjectVersion[] = [];
   let revision = newest;
-  while (revision > 0 && versions.length < VERSIONS_MAX) {
+  let bytes = 0;
+  while (revision > 0) {
+    if (versions.length >= VERSIONS_MAX || bytes >= VERSIONS_BYTES_MAX) return { versions, isComplete: false };
     const entry = await readOrUndefined(() => server.store.get(key, { revision }));
     if (entry === "compacted") break;
     if (entry === undefined) {
@@ -39,12 +50,13 @@ export async function objectVersions(
       revision = deletion.revision - 1;
       continue;
     }
+    bytes += entry.value.sizeBytes();
     const record = byRevision.get(entry.revision);
     versions.push({ revision: entry.revision, object: storage.read(entry), ...(record === undefined ? {} : { record }) });
     if (entry.revision <= oldest) break;
     revision = entry.revision - 1;
   }
-  return versions;
+  return { versions, isComplete: true };
 }
 
 async function readOrUndefined<T>(read: () => Promise<T>): Promise<T | "compacted"> {
