@@ -25,6 +25,7 @@ import { Credentials, type Shown } from "./credentials.ts";
 import { headerText, impersonationHeaders } from "./impersonation.ts";
 import { requestLine, type RequestLine } from "../../api/machinery/wire/request-line.ts";
 import { errorOfAnswer, type Asked } from "../../api/machinery/wire/status-response.ts";
+import { WATCH_LINE_BYTES_MAX, WatchLines } from "../../api/machinery/wire/watch-lines.ts";
 import { WatchStream } from "../../api/machinery/wire/watch-stream.ts";
 
 export interface HttpsTransportOptions {
@@ -50,6 +51,11 @@ export interface HttpsTransport extends Transport, AsyncDisposable {
    * this one.
    */
   as(who: Impersonation): Transport;
+  /**
+   * Streams a document of one JSON value per line, until one side ends it: the causes of the explain API. `line` is called in order.
+   * Rejects with a StatusError if the server rejects the request, and with an error for a line that is too long.
+   */
+  lines(path: string, options: { readonly signal?: AbortSignal; line(bytes: Uint8Array): void }): Promise<void>;
 }
 
 export function httpsTransport(config: ConnectionConfig, options: HttpsTransportOptions): HttpsTransport {
@@ -126,6 +132,28 @@ class Sender implements HttpsTransport {
     // The caller runs before the first event is delivered.
     this.#options.clock.soon(() => watch.start());
     return watch;
+  }
+
+  async lines(path: string, { signal, line }: { readonly signal?: AbortSignal; line(bytes: Uint8Array): void }): Promise<void> {
+    const request: RequestLine = { method: "GET", path, headers: {}, isRead: true };
+    const answer = await this.#exchange(request, { headers: this.#headers, signal, asked: request });
+    const lines = new WatchLines();
+    await new Promise<void>((resolve, reject) => {
+      signal?.addEventListener("abort", () => answer.abort(), { once: true });
+      answer.stream({
+        piece(bytes) {
+          try {
+            if (lines.push(bytes, (one) => (line(one), true))) return;
+            throw new Error(`Cannot read ${path}: a line has more than ${WATCH_LINE_BYTES_MAX} bytes`);
+          } catch (error) {
+            reject(error);
+            answer.abort();
+          }
+        },
+        // A watch that the connection ends is repeated by the caller, whatever the reason.
+        ended: () => resolve(),
+      });
+    });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,7 +2,7 @@
 import { Disposables } from "../../base/disposables.ts";
 import type { Client } from "../../client/client.ts";
 import type { ConnectionConfig } from "../../client/kubeconfig/connection-config.ts";
-import { httpsTransport } from "../../client/https/https-transport.ts";
+import { httpsTransport, type HttpsTransport } from "../../client/https/https-transport.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { loadConnection } from "../../config/connection-flags.ts";
 import { isOwnAddress } from "../../host/network/network-address.ts";
@@ -36,6 +36,7 @@ export function tokenConnection(values: FlagValues<typeof tokenFlags>, environme
 
 export interface TokenClient extends AsyncDisposable {
   readonly client: Client;
+  readonly transport: HttpsTransport;
 }
 
 export function openTokenClient(connection: TokenConnection, io: Io): Promise<TokenClient> {
@@ -58,7 +59,7 @@ export async function openAdminClient(
   const config = await chosenConnection(connection, io, operation);
   const owned = new Disposables();
   const transport = owned.use(httpsTransport(config, { clock, log, userAgent }));
-  return { client: createClient(transport).with({ signal }), [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
+  return { client: createClient(transport).with({ signal }), transport, [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose]() };
 }
 
 /** `operation` completes "Cannot …" in the error message. */

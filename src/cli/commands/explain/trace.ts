@@ -1,7 +1,16 @@
 /** `k8ts trace`: prints what an apply set in motion. */
-import { openAdminClient, tokenConnection, tokenFlags, type TokenConnection } from "../../../cluster/tokens/token-connection.ts";
+import type { JsonObject } from "../../../api/machinery/object.ts";
+import { isReason } from "../../../api/machinery/status-error.ts";
+import { errorOfStatus } from "../../../api/machinery/wire/status-response.ts";
+import {
+  openAdminClient,
+  tokenConnection,
+  tokenFlags,
+  type TokenClient,
+  type TokenConnection,
+} from "../../../cluster/tokens/token-connection.ts";
 import type { Client } from "../../../client/client.ts";
-import { CAUSES_PATH, type CauseItem, type CauseList } from "../../../explain/explain-api.ts";
+import { CAUSES_PATH, type CauseEvent, type CauseItem, type CauseList } from "../../../explain/explain-api.ts";
 import { findSubject } from "../../../explain/live/find-subject.ts";
 import { Trace, traceLine, traceRoot, traceTree } from "../../../explain/trace.ts";
 import { nameOf } from "../../../explain/why/explainer.ts";
@@ -15,8 +24,8 @@ interface TraceOptions {
   readonly follows: boolean;
 }
 
-/** Interval between reads of new records while following. */
-const POLL_INTERVAL_MS = 500;
+/** Wait before a watch that ended is repeated. */
+const RETRY_MS = 1_000;
 
 const longTrace = defineCommand({
   description:
@@ -45,7 +54,7 @@ const longTrace = defineCommand({
     const root = traceRoot(items, subject);
     if (root === undefined) throw new Error(`Cannot trace ${nameOf(subject)}: no write of it is recorded any more`);
     traceTree(items, root).forEach((write) => io.out(traceLine(write)));
-    if (follows) await follow(opened.client, { root, items, afterId: metadata.newest }, io);
+    if (follows) await follow(opened, { root, items, afterId: metadata.newest }, io);
   },
 });
 
@@ -60,16 +69,41 @@ interface Followed {
   readonly afterId: number;
 }
 
-async function follow(client: Client, { root, items, afterId }: Followed, { out, clock, signal }: Io): Promise<void> {
+/** Watches the record. After a lost connection it continues with the next record, also if the server has a new, shorter one. */
+async function follow(
+  { client, transport }: Pick<TokenClient, "client" | "transport">,
+  { root, items, afterId }: Followed,
+  { out, clock, signal }: Io,
+): Promise<void> {
   const traced = new Trace(root);
   items.forEach((item) => traced.add(item));
   let after = afterId;
+  const print = (item: CauseItem) => {
+    after = Math.max(after, item.id);
+    traced.add(item).forEach((write) => out(traceLine(write)));
+  };
   while (!signal.aborted) {
-    const { items: news, metadata } = await causesAfter(client, after);
-    after = metadata.newest;
-    for (const item of news) traced.add(item).forEach((write) => out(traceLine(write)));
-    await clock.sleep(POLL_INTERVAL_MS, signal).catch(() => undefined);
+    try {
+      const { items: news, metadata } = await causesAfter(client, after);
+      after = metadata.newest;
+      news.forEach(print);
+      await transport.lines(`${CAUSES_PATH}?watch=true&outcome=committed&after=${after}`, {
+        signal,
+        line: (bytes) => print(recordedItem(bytes)),
+      });
+    } catch (error) {
+      if (signal.aborted) return;
+      if (!isReason(error, "ServiceUnavailable") && !isReason(error, "Expired")) throw error;
+    }
+    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
   }
+}
+
+/** Throws the error of a watch that the server ends. */
+function recordedItem(line: Uint8Array): CauseItem {
+  const event = JSON.parse(new TextDecoder().decode(line)) as CauseEvent;
+  if (event.type === "ERROR") throw errorOfStatus(event.object as JsonObject);
+  return event.object;
 }
 
 async function causesAfter(client: Client, after: number): Promise<CauseList> {
