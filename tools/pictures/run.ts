@@ -12,6 +12,8 @@ interface Picture {
   readonly address: string;
   /** Default: light. */
   readonly colorScheme?: "light" | "dark";
+  /** Pixels; default: SIZE. */
+  readonly height?: number;
   /** Resolves when the page shows what the picture is about. */
   ready(page: Page): Promise<unknown>;
 }
@@ -30,10 +32,45 @@ const PICTURES: readonly Picture[] = [
     colorScheme: "dark",
     ready: (page) => page.getByRole("link", { name: "Pod db-1 in shop, Running" }).waitFor(),
   },
+  {
+    name: "dashboard-flow",
+    address: "/flow?ns=shop",
+    height: 760,
+    ready: showFlow,
+  },
+  {
+    name: "dashboard-time",
+    address: "/changes?ns=shop&from=1",
+    colorScheme: "dark",
+    height: 520,
+    ready: showTime,
+  },
 ];
 
-async function takePicture({ openAt }: DashboardCluster, { name, address, colorScheme = "light", ready }: Picture): Promise<void> {
-  const { page } = await openAt(address, { viewport: SIZE, colorScheme });
+/** All steps of the newest request, fitted, with the write of a Pod. */
+async function showFlow(page: Page): Promise<void> {
+  await page.getByRole("slider", { name: "Step" }).press("End");
+  await page.getByRole("button", { name: "Fit to width" }).click();
+  await page
+    .getByRole("list", { name: "Steps" })
+    .getByRole("button", { name: /deployment-controller wrote \(\w+\) replicasets/ })
+    .first()
+    .click();
+  await page.getByRole("region", { name: "Changed fields" }).waitFor();
+}
+
+async function showTime(page: Page): Promise<void> {
+  await page.getByRole("button", { name: "Time" }).click();
+  await page.getByRole("slider", { name: "Instant of the history" }).press("ArrowLeft");
+  await page.getByRole("button", { name: "Fields of deployments.apps web" }).click();
+  await page.getByRole("region", { name: "Changed fields" }).waitFor();
+}
+
+async function takePicture(
+  { openAt }: DashboardCluster,
+  { name, address, colorScheme = "light", height = SIZE.height, ready }: Picture,
+): Promise<void> {
+  const { page } = await openAt(address, { viewport: { ...SIZE, height }, colorScheme });
   await ready(page);
   const path = join(packageDirectory(import.meta.dirname), "docs/pictures", `${name}.png`);
   await page.screenshot({ path });
@@ -63,4 +100,6 @@ await takeTabPicture(await startTabPages(owned));
 const cluster = await startDashboard(owned);
 await cluster.kubectl("apply -f -", { input: SHOP_LIST });
 for (const name of ["deployment/web", "statefulset/db"]) await cluster.kubectl(`-n shop rollout status ${name}`);
+await cluster.kubectl("-n shop scale deployment/web --replicas=5");
+await cluster.kubectl("-n shop rollout status deployment/web");
 for (const picture of PICTURES) await takePicture(cluster, picture);

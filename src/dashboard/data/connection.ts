@@ -1,6 +1,7 @@
 /**
- * The contract between the pages and a cluster: HTTP requests of the Kubernetes API as plain values. Two drivers: `fetch` of a browser
- * (web/page/fetch-connection.ts), and an API server in the same process (exchange-connection.ts). Types only.
+ * The contract between the pages and a cluster: HTTP requests of the Kubernetes API as plain values. Drivers: `fetch` of a browser
+ * (web/page/fetch-connection.ts), an API server in the same process (exchange-connection.ts), any of them at a revision of the past
+ * (time/past-connection.ts), and a file (recording/recording-connection.ts). Types only.
  */
 
 export interface ConnectionRequest {

@@ -7,12 +7,15 @@ import { useEffect, useMemo, useState } from "preact/hooks";
 import { ClusterApi } from "../data/cluster-api.ts";
 import type { ClusterConnection } from "../data/connection.ts";
 import { fetchKinds, type Kind } from "../data/kinds.ts";
+import type { Recording } from "../data/recording/recording.ts";
+import { recordingConnection } from "../data/recording/recording-connection.ts";
 import { SESSION_PATH, SESSION_PREFIX } from "../data/paths.ts";
 import { Login } from "./login/login.ts";
 import type { Browser } from "./page/browser.ts";
 import { Waiting } from "./parts/notes.ts";
 import { addressOf, parseRoute } from "./route.ts";
-import { Shell } from "./shell/shell.ts";
+import { Shell, type ShellProps } from "./shell/shell.ts";
+import { useInstant, useRecordings, type OpenProps } from "./time.ts";
 import { all as views } from "./views/all.ts";
 import type { Context } from "./views/view.ts";
 
@@ -68,8 +71,11 @@ export function App({ browser, connect, withoutLogin = false }: AppProps): JSX.E
     };
     void start();
   }, []);
+  const files = useRecordings(browser);
+  if (files.recording !== undefined) return h(OpenedRecording, { key: files.key, browser, recording: files.recording, close: files.close });
+  const open = { openRecording: files.open, fileProblem: files.problem };
   if (login.is === "pending") return h(Waiting, { what: "the dashboard" });
-  if (login.is === "out") return h(Login, { problem: login.problem, login: (token) => tryToken(token, false) });
+  if (login.is === "out") return h(Login, { problem: login.problem, login: (token) => tryToken(token, false), ...open });
   const logout = async () => {
     // A server that cannot be reached ends the unused session by itself.
     if (login.isSession)
@@ -79,7 +85,15 @@ export function App({ browser, connect, withoutLogin = false }: AppProps): JSX.E
     browser.session.write(undefined);
     setLogin({ is: "out" });
   };
-  return h(LoggedIn, { key: login.token, browser, connect, login, expire, ...(withoutLogin ? {} : { logout: () => void logout() }) });
+  return h(LoggedIn, {
+    key: login.token,
+    browser,
+    connect,
+    login,
+    expire,
+    ...open,
+    ...(withoutLogin ? {} : { logout: () => void logout() }),
+  });
 }
 
 /** The token of the session: of a link's code, or of this tab. */
@@ -102,35 +116,51 @@ async function userOf(connection: ClusterConnection): Promise<string> {
   return status.userInfo.username;
 }
 
-interface LoggedInProps extends AppProps {
+interface LoggedInProps extends AppProps, OpenProps {
   readonly login: Login & { readonly is: "in" };
   expire(): void;
   logout?(): void;
 }
 
-function LoggedIn({ browser, connect, login: { token, user }, expire, logout }: LoggedInProps): JSX.Element {
-  const api = useMemo(
-    () =>
-      new ClusterApi(
-        connect(() => token),
-        expire,
-      ),
-    [token],
-  );
+function LoggedIn({ browser, connect, login: { token, user }, expire, logout, ...open }: LoggedInProps): JSX.Element {
+  const connection = useMemo(() => connect(() => token), [token]);
+  const leave = logout === undefined ? {} : { leave: { user, title: "Log out", run: logout } };
+  return h(Inside, { browser, connection, expire, ...leave, ...open });
+}
+
+function OpenedRecording({ browser, recording, close }: { readonly browser: Browser; readonly recording: Recording; close(): void }) {
+  const connection = useMemo(() => recordingConnection(recording), [recording]);
+  const { from, to, missing } = recording;
+  const user = `recording ${from.time} to ${to.time}`;
+  return h(Inside, { browser, connection, leave: { user, title: "Close recording", run: close }, notes: missing });
+}
+
+interface InsideProps extends Partial<OpenProps> {
+  readonly browser: Browser;
+  readonly connection: ClusterConnection;
+  readonly leave?: NonNullable<ShellProps["leave"]>;
+  readonly notes?: readonly string[];
+  expire?(): void;
+}
+
+function Inside({ browser, connection, expire, ...frame }: InsideProps): JSX.Element {
+  const api = useMemo(() => new ClusterApi(connection, expire), [connection]);
   const kinds = useKinds(api, browser);
   const address = useAddress(browser);
+  const { at, goTo, past } = useInstant(browser, connection);
   if (kinds === undefined) return h(Waiting, { what: "kinds" });
   const route = parseRoute(address);
   const view = views.find(({ name }) => name === route.view) ?? views[0];
   if (view === undefined) throw new Error("There is no view");
   browser.setTitle(`${view.titleOf(route)} · k8ts`);
-  const context: Context = {
+  const live: Context = {
     api,
     kinds,
     browser,
     setQuery: (change) => browser.address.go(addressOf(route.view, route.segments, { ...route.query, ...change })),
   };
-  return h(Shell, { context, route, view, ...(logout === undefined ? {} : { login: { user, logout } }) });
+  const context: Context = at === undefined || past === undefined ? live : { ...live, ...past, at };
+  return h(Shell, { context, live, goTo, route, view, ...frame });
 }
 
 function useAddress(browser: Browser): string {

@@ -7,9 +7,11 @@ export interface LoginProps {
   readonly problem?: string | undefined;
   /** Resolves with the problem; undefined if the token is accepted. */
   login(token: string): Promise<string | undefined>;
+  openRecording(): void;
+  readonly fileProblem: string | undefined;
 }
 
-export function Login({ problem, login }: LoginProps): JSX.Element {
+export function Login({ problem, login, openRecording, fileProblem }: LoginProps): JSX.Element {
   const [token, setToken] = useState("");
   const [failure, setFailure] = useState(problem);
   const submit = async (event: Event) => {
@@ -37,5 +39,8 @@ export function Login({ problem, login }: LoginProps): JSX.Element {
       }),
       h("button", { type: "submit", class: "primary" }, "Log in"),
     ),
+    h("p", null, "Or look at a recording that another dashboard exported:"),
+    h("button", { type: "button", onClick: openRecording }, "Open a recording"),
+    fileProblem === undefined ? null : h("p", { class: "note error", role: "alert" }, fileProblem),
   );
 }

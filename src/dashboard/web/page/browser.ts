@@ -10,6 +10,12 @@ import type { TerminalOptions, TerminalScreen } from "./terminal.ts";
 
 export type Theme = "light" | "dark";
 
+export interface ChosenFile {
+  readonly name: string;
+  readonly sizeBytes: number;
+  text(): Promise<string>;
+}
+
 export interface Browser {
   readonly clock: Clock;
   /** The fragment of the address, without "#". */
@@ -27,6 +33,10 @@ export interface Browser {
   observeHeight(element: Element, listener: (height: number) => void): () => void;
   onKey(listener: (event: KeyboardEvent) => void): () => void;
   save(name: string, text: string): void;
+  /** Lets the user choose a file; undefined: none. */
+  chooseFile(): Promise<ChosenFile | undefined>;
+  /** A file that the user drops on the page. */
+  onFileDrop(listener: (file: ChosenFile) => void): () => void;
   /** Loads the terminal emulator when it is first used. */
   openTerminal(element: HTMLElement, options: TerminalOptions): Promise<TerminalScreen>;
   /** Loads the text editor when it is first used. */
@@ -77,9 +87,41 @@ export function thisBrowser(): Browser {
       link.click();
       URL.revokeObjectURL(url);
     },
+    chooseFile,
+    onFileDrop,
     openTerminal: async (element, options) => (await import("./terminal.ts")).openTerminal(element, options),
     openEditor: async (element, options) => (await import("./editor.ts")).openEditor(element, options),
   };
+}
+
+function chooseFile(): Promise<ChosenFile | undefined> {
+  const input = document.createElement("input");
+  input.type = "file";
+  input.accept = ".json,application/json";
+  return new Promise((resolve) => {
+    input.addEventListener("change", () => resolve(chosenFile(input.files?.[0])));
+    input.addEventListener("cancel", () => resolve(undefined));
+    input.click();
+  });
+}
+
+function onFileDrop(listener: (file: ChosenFile) => void): () => void {
+  const hasFile = ({ dataTransfer }: DragEvent) => dataTransfer?.types.includes("Files") === true;
+  // Without this a browser opens the file itself and leaves the page.
+  const ends = [
+    listen("dragover", (event) => void (hasFile(event) && event.preventDefault())),
+    listen("drop", (event) => {
+      const file = chosenFile(event.dataTransfer?.files[0]);
+      if (file === undefined) return;
+      event.preventDefault();
+      listener(file);
+    }),
+  ];
+  return () => ends.forEach((end) => end());
+}
+
+function chosenFile(file: File | undefined): ChosenFile | undefined {
+  return file === undefined ? undefined : { name: file.name, sizeBytes: file.size, text: () => file.text() };
 }
 
 function readTheme(): Theme {

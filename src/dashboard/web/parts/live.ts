@@ -1,6 +1,7 @@
 /** Hooks that keep the data of a component current while it is on the page. */
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { KubeObject } from "../../../api/machinery/object.ts";
+import type { ClusterApi } from "../../data/cluster-api.ts";
 import type { LiveState } from "../../data/live-list.ts";
 import { runLiveObjects } from "../../data/live-objects.ts";
 import { runLiveTable, type TableState } from "../../data/live-table.ts";
@@ -12,7 +13,7 @@ export function useTable(
   path: string,
   query?: Readonly<Record<string, string>>,
 ): TableState | undefined {
-  return useLive<TableState>([path, JSON.stringify(query)], (signal, changed) =>
+  return useLive<TableState>(api, [path, JSON.stringify(query)], (signal, changed) =>
     path === "" ? undefined : runLiveTable({ api, clock, path, signal, changed, ...(query === undefined ? {} : { query }) }),
   );
 }
@@ -23,7 +24,7 @@ export function useObjects(
   query?: Readonly<Record<string, string>>,
   itemsMax?: number,
 ): LiveState<KubeObject> | undefined {
-  return useLive<LiveState<KubeObject>>([path, JSON.stringify(query)], (signal, changed) =>
+  return useLive<LiveState<KubeObject>>(api, [path, JSON.stringify(query)], (signal, changed) =>
     path === ""
       ? undefined
       : runLiveObjects({
@@ -34,17 +35,21 @@ export function useObjects(
   );
 }
 
+/** Another path begins with nothing; another instant of the same path keeps the old items until the new ones are there. */
 function useLive<State>(
-  inputs: readonly unknown[],
+  api: ClusterApi,
+  inputs: readonly string[],
   run: (signal: AbortSignal, changed: (state: State) => void) => Promise<void> | undefined,
 ): State | undefined {
   const [state, setState] = useState<State | undefined>(undefined);
+  const last = useRef<readonly string[]>([]);
   useEffect(() => {
     const life = new AbortController();
-    setState(undefined);
+    if (inputs.some((input, index) => input !== last.current[index])) setState(undefined);
+    last.current = inputs;
     void run(life.signal, setState);
     return () => life.abort();
-  }, inputs);
+  }, [api, ...inputs]);
   return state;
 }
 

@@ -2,26 +2,42 @@
 import { h, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import { findKind, kindId, pathOf } from "../../data/kinds.ts";
+import type { Instant } from "../../data/time/past-connection.ts";
+import { Boundary } from "../parts/boundary.ts";
 import { listAddress } from "../parts/links.ts";
 import { useTable } from "../parts/live.ts";
 import { addressOf, type Route } from "../route.ts";
 import { all as views } from "../views/all.ts";
 import type { Context, View } from "../views/view.ts";
 import { menuSections } from "./menu.ts";
+import { TimeBar } from "./time-bar.ts";
 
 export interface ShellProps {
   readonly context: Context;
+  /** The same at the newest instant, whatever the page shows. */
+  readonly live: Context;
   readonly route: Route;
   readonly view: View;
   /** Absent: the page has one user, who cannot log out. */
-  readonly login?: { readonly user: string; logout(): void };
+  readonly leave?: { readonly user: string; readonly title: string; run(): void };
+  /** About the data as a whole. */
+  readonly notes?: readonly string[];
+  readonly openRecording?: () => void;
+  readonly fileProblem?: string | undefined;
+  goTo(instant: Instant | undefined): void;
 }
 
-export function Shell({ context, route, view, login }: ShellProps): JSX.Element {
+export function Shell({ context, live, route, view, leave, notes = [], openRecording, fileProblem, goTo }: ShellProps): JSX.Element {
   const [isMenuOpen, setMenuOpen] = useState(false);
+  const [isTimeOpen, setTimeOpen] = useState(false);
+  const { at } = context;
+  const toggleTime = () => {
+    if (isTimeOpen) goTo(undefined);
+    setTimeOpen(!isTimeOpen);
+  };
   return h(
     "div",
-    { class: `shell ${isMenuOpen ? "menu-open" : ""}` },
+    { class: `shell ${isMenuOpen ? "menu-open" : ""} ${at === undefined ? "" : "in-the-past"}` },
     h("a", { class: "skip", href: "#main", onClick: focusMain }, "Skip to the content"),
     h(
       "header",
@@ -40,12 +56,34 @@ export function Shell({ context, route, view, login }: ShellProps): JSX.Element 
       h("a", { class: "brand", href: `#${addressOf("")}` }, "k8ts"),
       h(SearchField, { context, route }),
       h(NamespaceField, { context, route }),
+      h("button", { type: "button", "aria-expanded": isTimeOpen, onClick: toggleTime }, "Time"),
+      openRecording === undefined ? null : h("button", { type: "button", class: "open", onClick: openRecording }, "Open"),
       h(ThemeButton, { context }),
-      login === undefined ? null : h("span", { class: "user", title: `Logged in as ${login.user}` }, login.user),
-      login === undefined ? null : h("button", { type: "button", onClick: () => login.logout() }, "Log out"),
+      leave === undefined ? null : h("span", { class: "user", title: leave.user }, leave.user),
+      leave === undefined ? null : h("button", { type: "button", onClick: () => leave.run() }, leave.title),
+      isTimeOpen ? h(TimeBar, { context: live, at, route, goTo }) : null,
+      fileProblem === undefined ? null : h("p", { class: "note error", role: "alert" }, fileProblem),
     ),
     h(Menu, { context, route, close: () => setMenuOpen(false) }),
-    h("main", { id: "main", tabIndex: -1 }, h(view.component, { context, route })),
+    h(
+      "main",
+      { id: "main", tabIndex: -1 },
+      notes.length === 0 ? null : h(Notes, { notes }),
+      h(Boundary, { key: `${route.view}/${route.segments.join("/")}`, children: h(view.component, { context, route }) }),
+    ),
+  );
+}
+
+function Notes({ notes }: { readonly notes: readonly string[] }): JSX.Element {
+  return h(
+    "details",
+    { class: "note" },
+    h("summary", null, `This recording is not complete (${notes.length})`),
+    h(
+      "ul",
+      null,
+      notes.map((note) => h("li", null, note)),
+    ),
   );
 }
 

@@ -2,6 +2,7 @@
 import type { ComponentType } from "preact";
 import type { ClusterApi } from "../../data/cluster-api.ts";
 import type { Kind } from "../../data/kinds.ts";
+import type { Instant } from "../../data/time/past-connection.ts";
 import type { Browser } from "../page/browser.ts";
 import type { Route } from "../route.ts";
 
@@ -10,6 +11,8 @@ export interface Context {
   readonly api: ClusterApi;
   readonly kinds: readonly Kind[];
   readonly browser: Browser;
+  /** The instant that all requests are answered from, and that the clock of the browser shows. Absent: now. */
+  readonly at?: Instant;
   /** Replaces a part of the query of the current address. */
   setQuery(change: Readonly<Record<string, string | undefined>>): void;
 }

@@ -1,0 +1,100 @@
+/** The graph of a flow as SVG. For the eye and the mouse: the list of steps has the same for keyboard and screen reader. */
+import { h, type JSX } from "preact";
+import { useEffect, useRef, useState } from "preact/hooks";
+import type { FlowStep } from "../../../data/flow/flow-graph.ts";
+import {
+  STEP_HEIGHT,
+  STEP_WIDTH,
+  type FlowLayout,
+  type PlacedLink,
+  type PlacedRest,
+  type PlacedStep,
+} from "../../../data/flow/flow-layout.ts";
+
+export interface FlowGraphProps {
+  readonly layout: FlowLayout;
+  /** Number of steps that are shown. */
+  readonly shown: number;
+  readonly current: string;
+  /** The step that was shown last: it is scrolled into view. */
+  readonly newest: string;
+  choose(step: FlowStep): void;
+}
+
+/** Characters that fit a box. */
+const TITLE_LENGTH = 23;
+const SUBTITLE_LENGTH = 25;
+
+export function FlowGraph({ layout, shown, current, newest, choose }: FlowGraphProps): JSX.Element {
+  const [isFitted, setFitted] = useState(false);
+  const region = useRef<HTMLDivElement>(null);
+  const last = layout.steps.find(({ step }) => step.id === newest);
+  useEffect(() => {
+    if (last === undefined || isFitted) return;
+    region.current?.scrollTo({ left: last.x - region.current.clientWidth * 0.6, top: last.y - region.current.clientHeight / 2 });
+  }, [last?.x, last?.y, isFitted]);
+  const { width, height } = layout;
+  return h(
+    "div",
+    { class: "flow-picture" },
+    h("button", { type: "button", class: "fit", onClick: () => setFitted(!isFitted) }, isFitted ? "Full size" : "Fit to width"),
+    h(
+      "div",
+      { class: `flow-graph ${isFitted ? "fitted" : ""}`, ref: region, tabIndex: 0, role: "region", "aria-label": "Graph of the steps" },
+      h(
+        "svg",
+        {
+          ...(isFitted ? { width: "100%" } : { width, height }),
+          viewBox: `0 0 ${width} ${height}`,
+          role: "img",
+          "aria-label": `${Math.min(shown, layout.steps.length)} steps, which are listed below`,
+        },
+        layout.links.filter(({ index }) => index < shown).map((link) => h(Link, { key: link.to, link })),
+        layout.rests.filter(({ index }) => index < shown).map((rest) => h(Rest, { key: rest.id, rest })),
+        layout.steps
+          .filter(({ index }) => index < shown)
+          .map((placed) => h(Step, { key: placed.step.id, placed, isCurrent: placed.step.id === current, choose })),
+      ),
+    ),
+  );
+}
+
+function Link({ link: { x1, y1, x2, y2 } }: { readonly link: PlacedLink }): JSX.Element {
+  const middle = (x1 + x2) / 2;
+  // Length 1, so that the animation draws it from its start to its end.
+  return h("path", { class: "link", pathLength: 1, d: `M${x1},${y1} C${middle},${y1} ${middle},${y2} ${x2},${y2}` });
+}
+
+interface StepProps {
+  readonly placed: PlacedStep;
+  readonly isCurrent: boolean;
+  choose(step: FlowStep): void;
+}
+
+function Step({ placed: { step, x, y }, isCurrent, choose }: StepProps): JSX.Element {
+  const { stage, title, subtitle, isRefused, sentence, item } = step;
+  return h(
+    "g",
+    { class: `step ${stage} ${isRefused ? "refused" : ""} ${isCurrent ? "current" : ""}`, onClick: () => choose(step) },
+    h("title", null, sentence),
+    h("rect", { x, y, width: STEP_WIDTH, height: STEP_HEIGHT, rx: stage === "controller" ? STEP_HEIGHT / 2 : 6 }),
+    h("text", { class: "title", x: x + 12, y: y + 18 }, shortened(title, TITLE_LENGTH)),
+    h("text", { class: "subtitle", x: x + 12, y: y + 34 }, shortened(subtitle, SUBTITLE_LENGTH)),
+    stage === "store" && (item.admission ?? []).length > 0 && step.parent?.startsWith("controller:") === true
+      ? h("circle", { class: "changed", cx: x + STEP_WIDTH - 10, cy: y + 10, r: 4 })
+      : null,
+  );
+}
+
+function Rest({ rest: { x, y, count } }: { readonly rest: PlacedRest }): JSX.Element {
+  return h(
+    "g",
+    { class: "step rest" },
+    h("rect", { x, y, width: STEP_WIDTH, height: STEP_HEIGHT, rx: 6 }),
+    h("text", { class: "title", x: x + 12, y: y + 26 }, `and ${count} more`),
+  );
+}
+
+function shortened(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length - 1)}…` : text;
+}
