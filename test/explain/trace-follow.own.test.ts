@@ -1,9 +1,9 @@
 import { equal } from "node:assert/strict";
 import { test } from "node:test";
-import { silentLogger } from "../../../base/logger.ts";
-import { startCluster } from "../../../embedded/start-cluster.ts";
-import { realClock } from "../../../host/real-clock.ts";
-import { trace } from "./trace.ts";
+import { silentLogger } from "../../src/base/logger.ts";
+import { startCluster } from "../../src/embedded/start-cluster.ts";
+import { realClock } from "../../src/host/real-clock.ts";
+import { trace } from "../../src/cli/commands/explain/trace.ts";
 
 const MAPS = { group: "", version: "v1", plural: "configmaps", namespace: "default" };
 
