@@ -1,0 +1,32 @@
+/** What the user may do, from the server's own decision (SelfSubjectAccessReview): views say so before a request fails. */
+import type { ClusterApi } from "./cluster-api.ts";
+
+export interface Attributes {
+  readonly verb: string;
+  readonly group?: string;
+  readonly resource: string;
+  readonly subresource?: string;
+  readonly namespace?: string;
+  readonly name?: string;
+}
+
+interface AccessReview {
+  readonly status?: { readonly allowed?: boolean };
+}
+
+/** Rejects if the server cannot be reached. */
+export async function mayDo(api: ClusterApi, resourceAttributes: Attributes): Promise<boolean> {
+  const review = await api.post<AccessReview>("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
+    apiVersion: "authorization.k8s.io/v1",
+    kind: "SelfSubjectAccessReview",
+    spec: { resourceAttributes: { ...resourceAttributes } },
+  });
+  return review.status?.allowed === true;
+}
+
+/** As the server's own message of a 403. */
+export function forbiddenText({ verb, resource, subresource, namespace = "", name = "" }: Attributes): string {
+  const what = subresource === undefined ? resource : `${resource}/${subresource}`;
+  const where = namespace === "" ? "in all namespaces" : `in namespace ${namespace}`;
+  return `You may not ${verb} ${what}${name === "" ? "" : ` ${name}`} ${where}.`;
+}
