@@ -19,6 +19,8 @@ export interface DashboardCluster {
   open(options?: BrowserContextOptions): Promise<OpenedPage>;
   /** A page of the administrator at this address. */
   openAt(address: string, options?: BrowserContextOptions): Promise<OpenedPage>;
+  /** A page of the user of a token at this address. */
+  openWith(token: string, address: string, options?: BrowserContextOptions): Promise<OpenedPage>;
 }
 
 /** Starts and prepares it before the tests of the file; the result is defined inside of tests. */
@@ -56,6 +58,14 @@ export async function startDashboard(owned: Disposables): Promise<DashboardClust
       await opened.page.goto(await link());
       await opened.page.getByRole("button", { name: "Log out" }).waitFor();
       await opened.page.goto(`${url}/dashboard/#${address}`);
+      return opened;
+    },
+    async openWith(token, address, options) {
+      const opened = await browser.open(options);
+      await opened.page.goto(`${url}/dashboard/#${address}`);
+      await opened.page.getByLabel("Or paste a token").fill(token);
+      await opened.page.getByRole("button", { name: "Log in" }).click();
+      await opened.page.getByRole("button", { name: "Log out" }).waitFor();
       return opened;
     },
   };

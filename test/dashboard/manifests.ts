@@ -53,4 +53,36 @@ export const SHOP: readonly object[] = [
 ];
 
 /** As one list, for kubectl. */
-export const SHOP_LIST = { apiVersion: "v1", kind: "List", items: SHOP };
+export function listOf(...items: readonly object[]): object {
+  return { apiVersion: "v1", kind: "List", items };
+}
+
+export const SHOP_LIST = listOf(...SHOP);
+
+/** Logs with colours, repeated, and an echo as its only shell: of simulated containers. */
+const CHATTY = {
+  "simulated.k8ts.dev/logs":
+    "listening on port 80\n\u001B[32mGET\u001B[0m /index.html 200\n\u001B[33mwarning\u001B[0m: slow client\n\u001B[31merror\u001B[0m: upstream timed out <script>alert(1)</script>\n",
+  "simulated.k8ts.dev/log-every": "200ms",
+  "simulated.k8ts.dev/log-repeat": "true",
+  "simulated.k8ts.dev/exec": JSON.stringify({ sh: { echo: true }, "*": { exitCode: 127, stderr: "not found" } }),
+};
+
+export const CHAT: object = {
+  apiVersion: "apps/v1",
+  kind: "Deployment",
+  metadata: { name: "chat", namespace: "shop" },
+  spec: {
+    replicas: 2,
+    selector: { matchLabels: { app: "chat" } },
+    template: {
+      metadata: { labels: { app: "chat" }, annotations: CHATTY },
+      spec: {
+        containers: [
+          { name: "server", image: "chat:1" },
+          { name: "proxy", image: "proxy:1" },
+        ],
+      },
+    },
+  },
+};

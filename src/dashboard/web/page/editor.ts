@@ -54,6 +54,19 @@ const COLOURS = HighlightStyle.define([
   { tag: [tags.keyword, tags.typeName, tags.labelName], color: "var(--waiting)" },
 ]);
 
+/**
+ * Text that replaces a selection. Left to Chromium, it would keep the selection's style in a `style` attribute, which the page's
+ * Content-Security-Policy reports.
+ */
+const TYPE_OVER_SELECTION = EditorView.domEventHandlers({
+  beforeinput(event, view) {
+    if (event.inputType !== "insertText" || event.data === null || view.state.selection.main.empty || view.composing) return false;
+    event.preventDefault();
+    view.dispatch(view.state.replaceSelection(event.data), { scrollIntoView: true, userEvent: "input.type" });
+    return true;
+  },
+});
+
 export function openEditor(element: HTMLElement, { label, text, changed }: EditorOptions): TextEditor {
   const root = element.shadowRoot ?? element.attachShadow({ mode: "open" });
   const view = new EditorView({
@@ -76,6 +89,7 @@ export function openEditor(element: HTMLElement, { label, text, changed }: Edito
         EditorView.contentAttributes.of({ "aria-label": label, tabindex: "0" }),
         // Escape and then Tab leaves the editor, as CodeMirror documents it.
         keymap.of([...defaultKeymap, ...historyKeymap, ...searchKeymap, ...lintKeymap, indentWithTab]),
+        TYPE_OVER_SELECTION,
         EditorView.updateListener.of((update) => {
           if (update.docChanged) changed(update.state.doc.toString());
         }),

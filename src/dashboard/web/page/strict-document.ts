@@ -16,9 +16,22 @@ export function strictDocument(): Document {
   });
 }
 
+/** Runs a function for which every document creates elements as `strictDocument` does: for libraries that use the global one. */
+export function withStrictElements(work: () => void): void {
+  Object.defineProperty(document, "createElement", { value: createStrictElement, configurable: true });
+  try {
+    work();
+  } finally {
+    Reflect.deleteProperty(document, "createElement");
+  }
+}
+
+/** Not by the method that is replaced above. */
+const createElement = (tag: string) => document.createElementNS("http://www.w3.org/1999/xhtml", tag);
+
 function createStrictElement(tag: string): HTMLElement {
   if (tag.toLowerCase() === "style") return styleSheetElement();
-  const element = document.createElement(tag);
+  const element = createElement(tag);
   element.setAttribute = (name: string, value: string) => {
     if (name.toLowerCase() === "style") element.style.cssText = value;
     else Element.prototype.setAttribute.call(element, name, value);
@@ -28,7 +41,7 @@ function createStrictElement(tag: string): HTMLElement {
 
 /** An invisible element in the place of a `<style>`: its text is a style sheet of the document until it is removed. */
 function styleSheetElement(): HTMLElement {
-  const element = document.createElement("span");
+  const element = createElement("span");
   const sheet = new CSSStyleSheet();
   document.adoptedStyleSheets = [...document.adoptedStyleSheets, sheet];
   Object.defineProperty(element, "textContent", {

@@ -1,7 +1,7 @@
 /** A terminal emulator (xterm.js) in an element of the page. Loaded when the first one opens. */
 import { FitAddon } from "@xterm/addon-fit";
 import { Terminal, type ITheme } from "@xterm/xterm";
-import { strictDocument } from "./strict-document.ts";
+import { strictDocument, withStrictElements } from "./strict-document.ts";
 
 export interface TerminalSize {
   readonly columns: number;
@@ -11,6 +11,8 @@ export interface TerminalSize {
 export interface TerminalOptions {
   readonly label: string;
   readonly theme: "light" | "dark";
+  /** Announces output, at the price of input by means other than keys and input methods. */
+  readonly hasScreenReader: boolean;
   /** Bytes of the keyboard, a paste, or an answer of the terminal. */
   input(bytes: Uint8Array): void;
   resized(size: TerminalSize): void;
@@ -44,19 +46,23 @@ const THEMES: Readonly<Record<TerminalOptions["theme"], ITheme>> = {
   },
 };
 
-export function openTerminal(element: HTMLElement, { label, theme, input, resized, left }: TerminalOptions): TerminalScreen {
+export function openTerminal(
+  element: HTMLElement,
+  { label, theme, hasScreenReader, input, resized, left }: TerminalOptions,
+): TerminalScreen {
   const terminal = new Terminal({
     documentOverride: strictDocument(),
     theme: THEMES[theme],
     fontFamily: "ui-monospace, monospace",
     fontSize: 13,
     scrollback: SCROLLBACK,
-    screenReaderMode: true,
+    screenReaderMode: hasScreenReader,
     cursorBlink: false,
   });
   const fit = new FitAddon();
   terminal.loadAddon(fit);
-  terminal.open(element);
+  // Its scroll bar creates an element of the global document.
+  withStrictElements(() => terminal.open(element));
   terminal.textarea?.setAttribute("aria-label", label);
   const encoder = new TextEncoder();
   terminal.onData((text) => input(encoder.encode(text)));

@@ -2,10 +2,12 @@
 import { useEffect, useRef, useState } from "preact/hooks";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { ClusterApi } from "../../data/cluster-api.ts";
+import { pathOf, type Kind } from "../../data/kinds.ts";
 import type { LiveState } from "../../data/live-list.ts";
 import { runLiveObjects } from "../../data/live-objects.ts";
 import { runLiveTable, type TableState } from "../../data/live-table.ts";
 import type { Context } from "../views/view.ts";
+import { useAccess } from "./access.ts";
 
 /** Empty: nothing is read. */
 export function useTable(
@@ -33,6 +35,19 @@ export function useObjects(
           ...(itemsMax === undefined ? {} : { itemsMax }),
         }),
   );
+}
+
+/** The objects of a kind, if the user may list them: no request is made that is rejected. Undefined: not known yet. */
+export function useAllowedObjects(
+  context: Context,
+  kind: Kind | undefined,
+  namespace: string,
+  itemsMax: number,
+): { readonly state: LiveState<KubeObject> | undefined; readonly forbidden: string } {
+  const needed = kind === undefined ? [] : [{ verb: "list", group: kind.group, resource: kind.plural, namespace }];
+  const forbidden = useAccess(context, needed);
+  const path = kind === undefined || forbidden !== "" ? "" : pathOf(kind, { namespace });
+  return { state: useObjects(context, path, undefined, itemsMax), forbidden: forbidden ?? "" };
 }
 
 /** Another path begins with nothing; another instant of the same path keeps the old items until the new ones are there. */

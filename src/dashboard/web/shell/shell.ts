@@ -4,6 +4,7 @@ import { useMemo, useState } from "preact/hooks";
 import { findKind, kindId, pathOf } from "../../data/kinds.ts";
 import type { Instant } from "../../data/time/past-connection.ts";
 import { Boundary } from "../parts/boundary.ts";
+import { useAccess } from "../parts/access.ts";
 import { listAddress } from "../parts/links.ts";
 import { useTable } from "../parts/live.ts";
 import { addressOf, type Route } from "../route.ts";
@@ -113,14 +114,18 @@ function SearchField({ context, route }: { readonly context: Context; readonly r
   );
 }
 
+const LIST_NAMESPACES = [{ verb: "list", resource: "namespaces" }];
+
 /** A list, or a field if the user must not list namespaces. */
 function NamespaceField({ context, route }: { readonly context: Context; readonly route: Route }): JSX.Element {
   const kind = findKind(context.kinds, "namespaces");
-  const state = useTable(context, kind === undefined ? "" : pathOf(kind));
+  const forbidden = useAccess(context, LIST_NAMESPACES);
+  const state = useTable(context, kind === undefined || forbidden !== "" ? "" : pathOf(kind));
   const { ns = "" } = route.query;
   const choose = ({ currentTarget }: { readonly currentTarget: HTMLInputElement | HTMLSelectElement }) =>
     context.setQuery({ ns: currentTarget.value });
-  if (state?.error !== undefined && state.items.size === 0)
+  const isFailed = state?.error !== undefined && state.items.size === 0;
+  if (isFailed || (forbidden !== undefined && forbidden !== ""))
     return h("input", { class: "namespace", "aria-label": "Namespace", placeholder: "Namespace", value: ns, onChange: choose });
   const names = [...(state?.items.values() ?? [])].map(({ name }) => name).sort();
   return h(

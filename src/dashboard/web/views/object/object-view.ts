@@ -1,10 +1,12 @@
 /** One object of any kind: its facts, its YAML and what happened to it, current while the page is open. */
 import { h, type JSX } from "preact";
 import { kindOfId, pathOf } from "../../../data/kinds.ts";
+import { ActionsButton } from "../../parts/actions-button.ts";
 import { listAddress, namespaceOfSegment, objectAddress } from "../../parts/links.ts";
 import { useObjects } from "../../parts/live.ts";
 import { Empty, ErrorNote, Waiting } from "../../parts/notes.ts";
 import type { View, ViewProps } from "../view.ts";
+import { DeleteButton } from "./editor/delete-button.ts";
 import { tabs } from "./tabs.ts";
 
 export const objectView: View = {
@@ -31,6 +33,14 @@ function ObjectView({ context, route }: ViewProps): JSX.Element {
       h("a", { class: "up", href: `#${listAddress(kind, { ns: namespace })}` }, kind.kind),
       h("h1", null, name),
       namespace === "" ? null : h("span", { class: "count" }, namespace),
+      object === undefined
+        ? null
+        : h(
+            "div",
+            { class: "object-actions", key: object.metadata.uid },
+            h(ActionsButton, { context, kind, object }),
+            h(DeleteButton, { context, kind, object }),
+          ),
     ),
     h(
       "nav",

@@ -6,13 +6,15 @@ import { field, objectsAt, textAt, type Fields } from "../../../data/fields.ts";
 import { Facts } from "../../parts/facts.ts";
 import { referenceAddress } from "../../parts/links.ts";
 import { useNow } from "../../parts/live.ts";
+import { SmallTable } from "../../parts/small-table.ts";
 import { statusClass } from "../../parts/status-class.ts";
 import type { Context } from "../view.ts";
 import type { Tab, TabProps } from "./tab.ts";
+import { UsageSection } from "./usage-section.ts";
 
 export const overviewTab: Tab = { name: "", title: "Overview", isFor: () => true, component: OverviewTab };
 
-function OverviewTab({ context, object }: TabProps): JSX.Element {
+function OverviewTab({ context, kind, object }: TabProps): JSX.Element {
   const now = useNow(context);
   const { metadata } = object;
   const created = metadata.creationTimestamp;
@@ -34,6 +36,7 @@ function OverviewTab({ context, object }: TabProps): JSX.Element {
         ["Resource version", metadata.resourceVersion],
       ],
     }),
+    h(UsageSection, { context, kind, object }),
     h(Containers, { object }),
     h(Conditions, { object }),
   );
@@ -102,42 +105,4 @@ function Conditions({ object }: { readonly object: KubeObject }): JSX.Element | 
   const names = ["type", "status", "reason", "message", "lastTransitionTime"];
   const rows = conditions.map((condition) => names.map((name) => textAt(condition, name)));
   return h(SmallTable, { title: "Conditions", heads: ["Type", "Status", "Reason", "Message", "Since"], rows });
-}
-
-interface SmallTableProps {
-  readonly title: string;
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly (JSX.Element | string)[])[];
-}
-
-function SmallTable({ title, heads, rows }: SmallTableProps): JSX.Element {
-  return h(
-    "div",
-    { class: "scrolled", tabIndex: 0, role: "region", "aria-label": title },
-    h("h2", null, title),
-    h(
-      "table",
-      { class: "small" },
-      h(
-        "thead",
-        null,
-        h(
-          "tr",
-          null,
-          heads.map((head) => h("th", { scope: "col" }, head)),
-        ),
-      ),
-      h(
-        "tbody",
-        null,
-        rows.map((row) =>
-          h(
-            "tr",
-            null,
-            row.map((cell) => h("td", null, cell)),
-          ),
-        ),
-      ),
-    ),
-  );
 }

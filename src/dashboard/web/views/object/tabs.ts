@@ -1,7 +1,9 @@
 /** All tabs of an object, in this order. */
 import { eventsTab } from "./events-tab.ts";
+import { logsTab } from "./logs/logs-tab.ts";
 import { overviewTab } from "./overview-tab.ts";
 import type { Tab } from "./tab.ts";
+import { terminalTab } from "./terminal/terminal-tab.ts";
 import { yamlTab } from "./yaml-tab.ts";
 
-export const tabs: readonly Tab[] = [overviewTab, yamlTab, eventsTab];
+export const tabs: readonly Tab[] = [overviewTab, logsTab, terminalTab, yamlTab, eventsTab];
