@@ -5,7 +5,7 @@ import { Disposables } from "../../src/base/disposables.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 import { startDashboard, type DashboardCluster } from "../../test/dashboard/dashboard-cluster.ts";
 import { startTabPages, type TabPages } from "../../test/browser/tab-page.ts";
-import { SHOP_LIST } from "../../test/dashboard/manifests.ts";
+import { CHAT, listOf, SHOP } from "../../test/dashboard/manifests.ts";
 
 interface Picture {
   readonly name: string;
@@ -15,7 +15,7 @@ interface Picture {
   /** Pixels; default: SIZE. */
   readonly height?: number;
   /** Resolves when the page shows what the picture is about. */
-  ready(page: Page): Promise<unknown>;
+  ready(page: Page, cluster: DashboardCluster): Promise<unknown>;
 }
 
 const SIZE = { width: 1280, height: 440 };
@@ -45,6 +45,33 @@ const PICTURES: readonly Picture[] = [
     height: 520,
     ready: showTime,
   },
+  {
+    name: "dashboard-workloads",
+    address: "/workloads?ns=shop",
+    ready: (page) =>
+      page
+        .getByRole("row", { name: /^Deployment web/ })
+        .getByText("Complete")
+        .waitFor(),
+  },
+  {
+    name: "dashboard-logs",
+    address: "/object/deployments.apps/shop/chat?tab=logs",
+    height: 560,
+    async ready(page) {
+      await page.locator(".line").nth(30).waitFor();
+      await page.getByRole("searchbox", { name: "Search in the log" }).fill("error");
+      await page.getByText(/^\d+ of \d+$/).waitFor();
+    },
+  },
+  {
+    name: "dashboard-nodes",
+    address: "/nodes",
+    colorScheme: "dark",
+    // As many samples as make a line.
+    ready: (page) => page.getByRole("img", { name: /^CPU of node-0 of the last 2 minutes/ }).waitFor({ timeout: 200_000 }),
+  },
+  { name: "dashboard-conflict", address: "/object/deployments.apps/shop/web?tab=yaml", height: 900, ready: causeConflict },
 ];
 
 /** All steps of the newest request, fitted, with the write of a Pod. */
@@ -66,12 +93,28 @@ async function showTime(page: Page): Promise<void> {
   await page.getByRole("region", { name: "Changed fields" }).waitFor();
 }
 
+/** Edits a Deployment in the page while kubectl scales it. */
+async function causeConflict(page: Page, { kubectl }: DashboardCluster): Promise<void> {
+  await page.getByRole("button", { name: "Edit" }).click();
+  const box = page.getByRole("textbox", { name: "YAML of web" });
+  await box.waitFor();
+  const edited = (await kubectl("-n shop get deployment web -o yaml")).replace(/^status:[^]*/m, "").replace(/replicas: \d+/, "replicas: 4");
+  await box.focus();
+  await page.keyboard.press("Control+a");
+  await page.keyboard.insertText(edited);
+  await page.getByRole("button", { name: "Review change" }).click();
+  await page.getByRole("button", { name: "Save" }).waitFor();
+  await kubectl("-n shop scale deployment/web --replicas=2");
+  await page.getByRole("button", { name: "Save" }).click();
+  await page.getByText("The object was changed while you edited it.").waitFor();
+}
+
 async function takePicture(
-  { openAt }: DashboardCluster,
+  cluster: DashboardCluster,
   { name, address, colorScheme = "light", height = SIZE.height, ready }: Picture,
 ): Promise<void> {
-  const { page } = await openAt(address, { viewport: { ...SIZE, height }, colorScheme });
-  await ready(page);
+  const { page } = await cluster.openAt(address, { viewport: { ...SIZE, height }, colorScheme });
+  await ready(page, cluster);
   const path = join(packageDirectory(import.meta.dirname), "docs/pictures", `${name}.png`);
   await page.screenshot({ path });
   console.log(path);
@@ -98,8 +141,8 @@ async function takeTabPicture({ open }: TabPages): Promise<void> {
 await using owned = new Disposables();
 await takeTabPicture(await startTabPages(owned));
 const cluster = await startDashboard(owned);
-await cluster.kubectl("apply -f -", { input: SHOP_LIST });
-for (const name of ["deployment/web", "statefulset/db"]) await cluster.kubectl(`-n shop rollout status ${name}`);
+await cluster.kubectl("apply -f -", { input: listOf(...SHOP, CHAT) });
+for (const name of ["deployment/web", "deployment/chat", "statefulset/db"]) await cluster.kubectl(`-n shop rollout status ${name}`);
 await cluster.kubectl("-n shop scale deployment/web --replicas=5");
 await cluster.kubectl("-n shop rollout status deployment/web");
 for (const picture of PICTURES) await takePicture(cluster, picture);
