@@ -51,7 +51,7 @@ test("a pasted token of a ServiceAccount logs in with its permissions and is not
   await page.getByRole("alert").filter({ hasText: "Unauthorized" }).waitFor();
   await page.getByLabel("Or paste a token").fill(token);
   await page.getByRole("button", { name: "Log in" }).click();
-  await page.getByText("system:serviceaccount:default:reader").waitFor();
+  await page.getByText("system:serviceaccount:default:reader", { exact: true }).waitFor();
   await page.getByRole("alert").filter({ hasText: 'cannot list resource "pods" in API group "" at the cluster scope' }).waitFor();
 
   // It may not list namespaces, so it types one.

@@ -86,3 +86,21 @@ export const CHAT: object = {
     },
   },
 };
+
+/** A ServiceAccount `reader` that may read Pods and their logs in namespace shop, and nothing else. */
+export const READER: readonly object[] = [
+  { apiVersion: "v1", kind: "ServiceAccount", metadata: { name: "reader", namespace: "shop" } },
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "Role",
+    metadata: { name: "pod-reader", namespace: "shop" },
+    rules: [{ apiGroups: [""], resources: ["pods", "pods/log"], verbs: ["get", "list", "watch"] }],
+  },
+  {
+    apiVersion: "rbac.authorization.k8s.io/v1",
+    kind: "RoleBinding",
+    metadata: { name: "pod-readers", namespace: "shop" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "Role", name: "pod-reader" },
+    subjects: [{ kind: "ServiceAccount", name: "reader", namespace: "shop" }],
+  },
+];

@@ -2,7 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { seriousFindings } from "../../src/testing/clients/accessibility.ts";
 import { DASHBOARD_NEEDS, useDashboard } from "./dashboard-cluster.ts";
-import { listOf, SHOP } from "./manifests.ts";
+import { listOf, READER, SHOP } from "./manifests.ts";
 
 const CRON = {
   apiVersion: "batch/v1",
@@ -15,7 +15,7 @@ const CRON = {
 };
 
 const cluster = useDashboard(async ({ kubectl }) => {
-  await kubectl("apply -f -", { input: listOf(...SHOP, CRON) });
+  await kubectl("apply -f -", { input: listOf(...SHOP, CRON, ...READER) });
   await kubectl("-n shop rollout status deployment/web");
 });
 
@@ -112,3 +112,58 @@ test("the overview of a Pod shows its usage", DASHBOARD_NEEDS, async () => {
   await page.getByRole("img", { name: /^Memory of the last minute, now/ }).waitFor();
   deepEqual(problems, []);
 });
+
+test("who can: subjects with their binding and role; what can I do: the rules of the user", DASHBOARD_NEEDS, async () => {
+  const { openAt, url } = cluster();
+  const { page, problems } = await openAt("/access?ns=shop");
+  await page.getByLabel("Verb").fill("list");
+  const row = page.getByRole("row", { name: /^ServiceAccount shop\/reader/ });
+  await row.getByRole("link", { name: "RoleBinding pod-readers" }).waitFor();
+  await row.getByRole("link", { name: "Role pod-reader" }).waitFor();
+  await page.getByLabel("Resource").fill("secrets");
+  await row.waitFor({ state: "detached" });
+  await page.getByRole("row", { name: /ClusterRoleBinding cluster-admin/ }).waitFor();
+  deepEqual(await seriousFindings(page), []);
+
+  await page.goto(`${url}/dashboard/#/access/me?ns=shop`);
+  await page.getByRole("region", { name: "What I can do in namespace shop" }).getByRole("cell", { name: "*" }).first().waitFor();
+  deepEqual(await seriousFindings(page), []);
+  deepEqual(problems, []);
+});
+
+test("the views of workloads, nodes and access name what a limited user may not do", DASHBOARD_NEEDS, async () => {
+  const { openWith, kubectl, url } = cluster();
+  const token = (await kubectl("-n shop create token reader")).trim();
+  const { page, problems } = await openWith(token, "/access?ns=shop");
+  await page.getByText("You may not list clusterroles in all namespaces.").waitFor();
+
+  await page.goto(`${url}/dashboard/#/access/me?ns=shop`);
+  await page.getByRole("cell", { name: "pods, pods/log" }).waitFor();
+  await page.goto(`${url}/dashboard/#/workloads?ns=shop`);
+  await page.getByText("You may not list deployments in namespace shop.").waitFor();
+  await page.goto(`${url}/dashboard/#/nodes`);
+  await page.getByText("You may not list nodes in all namespaces.").waitFor();
+  deepEqual(problems, []);
+});
+
+for (const colorScheme of ["light", "dark"] as const)
+  test(`the views of operations fit a phone with ${colorScheme} colours, without serious findings of axe`, DASHBOARD_NEEDS, async () => {
+    const { openAt, url } = cluster();
+    const { page, problems } = await openAt("/workloads?ns=shop", { colorScheme, viewport: { width: 360, height: 700 } });
+    const found: string[] = [];
+    for (const { address, shows } of [
+      { address: "/workloads?ns=shop", shows: page.getByRole("button", { name: "Actions on Deployment web" }) },
+      { address: "/nodes", shows: page.getByRole("img", { name: /^CPU of node-0/ }) },
+      { address: "/access?ns=shop", shows: page.getByText(/^\d+ subjects$/) },
+      { address: "/create", shows: page.getByRole("textbox", { name: "YAML of new objects" }) },
+      { address: "/object/deployments.apps/shop/web?tab=logs", shows: page.getByRole("log").getByText("This container is simulated") },
+      { address: "/object/pods/shop/db-0?tab=terminal", shows: page.getByRole("button", { name: "Connect" }) },
+    ]) {
+      await page.goto(`${url}/dashboard/#${address}`);
+      await shows.first().waitFor();
+      found.push(...(await seriousFindings(page)).map((finding) => `${address}: ${finding}`));
+      if (!(await page.evaluate("document.documentElement.scrollWidth <= innerWidth"))) found.push(`${address} scrolls sideways`);
+    }
+    deepEqual(found, []);
+    deepEqual(problems, []);
+  });

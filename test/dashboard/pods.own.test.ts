@@ -3,10 +3,10 @@ import { readFile } from "node:fs/promises";
 import { test } from "node:test";
 import { seriousFindings } from "../../src/testing/clients/accessibility.ts";
 import { DASHBOARD_NEEDS, useDashboard } from "./dashboard-cluster.ts";
-import { CHAT, listOf, SHOP } from "./manifests.ts";
+import { CHAT, listOf, READER, SHOP } from "./manifests.ts";
 
 const cluster = useDashboard(async ({ kubectl }) => {
-  await kubectl("apply -f -", { input: listOf(...SHOP, CHAT) });
+  await kubectl("apply -f -", { input: listOf(...SHOP, CHAT, ...READER) });
   await kubectl("-n shop rollout status deployment/chat");
 });
 
@@ -61,6 +61,30 @@ test("logs of one container are searched, filtered, shown with timestamps and do
   deepEqual(problems, []);
 });
 
+test("a terminal tries shells until one starts, sends keys, resizes, and is left by keyboard", DASHBOARD_NEEDS, async () => {
+  const { openAt } = cluster();
+  const [pod = ""] = await podNames();
+  const { page, problems } = await openAt(`/object/pods/shop/${pod}?tab=terminal`);
+
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByText("connected (sh)").waitFor();
+  await page.keyboard.type("hello, ");
+  await page.keyboard.insertText("Wörld");
+  await page.locator(".xterm-rows").getByText("hello, Wörld").waitFor();
+  equal(await page.locator(".xterm-rows").getByText("not found").count(), 0);
+  deepEqual(await seriousFindings(page), []);
+
+  await page.keyboard.press("Shift+Escape");
+  await page.locator(".terminal-frame [role=status]:focus").waitFor();
+  await page.getByRole("button", { name: "Disconnect" }).click();
+  await page.getByText("Not connected.").waitFor();
+
+  await page.getByRole("textbox", { name: "Command" }).fill("no-such-program");
+  await page.getByRole("button", { name: "Connect" }).click();
+  await page.getByText("ended with exit code 127").waitFor();
+  deepEqual(problems, []);
+});
+
 test("a debug container is added to the Pod", DASHBOARD_NEEDS, async () => {
   const { openAt, kubectl } = cluster();
   const [pod = ""] = await podNames();
@@ -74,4 +98,21 @@ test("a debug container is added to the Pod", DASHBOARD_NEEDS, async () => {
   const added = await kubectl(`-n shop get pod ${pod} -o jsonpath={.spec.ephemeralContainers[0]}`);
   const { name, image, targetContainerName, tty } = JSON.parse(added) as Record<string, unknown>;
   deepEqual({ name, image, targetContainerName, tty }, { name: "debugger-1", image: "tools:1", targetContainerName: "server", tty: true });
+});
+
+test("a user who may only read Pods sees logs, no delete button, and why there is no terminal and no editor", DASHBOARD_NEEDS, async () => {
+  const { openWith, kubectl, url } = cluster();
+  const token = (await kubectl("-n shop create token reader")).trim();
+  const [pod = ""] = await podNames();
+  const { page, problems } = await openWith(token, `/object/pods/shop/${pod}?tab=logs&ns=shop`);
+  await page.getByRole("log").getByText("listening on port").first().waitFor();
+
+  await page.goto(`${url}/dashboard/#/object/pods/shop/${pod}?tab=terminal&ns=shop`);
+  await page.getByText("You may not get pods/exec").waitFor();
+  equal(await page.getByRole("button", { name: "Connect" }).isDisabled(), true);
+  await page.goto(`${url}/dashboard/#/object/pods/shop/${pod}?tab=yaml&ns=shop`);
+  await page.getByText(`You may not update pods ${pod} in namespace shop.`).waitFor();
+  equal(await page.getByRole("button", { name: "Edit" }).isDisabled(), true);
+  equal(await page.getByRole("button", { name: "Delete" }).count(), 0);
+  deepEqual(problems, []);
 });
