@@ -52,9 +52,13 @@ export class ContentStore {
     const { expected = "", ref, sizeBytes: total } = options;
     try {
       let { offset } = await session.send({ action: messages.WRITE_ACTION.stat, ref, total, expected });
-      // A partial write under the same reference would have to be skipped; references are never reused.
+      // containerd has these bytes: the blob belongs to another namespace, or is not collected yet. Sent again, they would be appended.
+      let present = offset;
       for await (const piece of content) {
-        for (let start = 0; start < piece.length; start += CHUNK_BYTES_MAX) {
+        const skipped = Math.min(present, piece.length);
+        present -= skipped;
+        if (skipped > 0) options.onWritten?.(skipped);
+        for (let start = skipped; start < piece.length; start += CHUNK_BYTES_MAX) {
           const data = piece.subarray(start, start + CHUNK_BYTES_MAX);
           ({ offset } = await session.send({ action: messages.WRITE_ACTION.write, ref, total, expected, offset, data }));
           options.onWritten?.(data.length);

@@ -70,6 +70,16 @@ describe("imported images", { ...NEEDS }, () => {
     deepEqual(renamed, { name: "docker.io/other/name:latest", id: first?.id });
   });
 
+  test("are imported although containerd has their blobs, of another namespace or not collected yet", async () => {
+    const tar = busyboxImage("k8ts.test/k:6");
+    const address = ["--address", containerd.endpoint.slice("unix://".length)];
+    execFileSync("ctr", [...address, "-n", "other", "images", "import", "--no-unpack", "-"], { input: tar });
+
+    await load(tar);
+
+    equal(await versionIn("k8ts.test/k:6"), "6\n");
+  });
+
   test("replace an image of the same name", async () => {
     await load(busyboxImage("k8ts.test/c:1"));
     equal(await versionIn("k8ts.test/c:1"), "1\n");
