@@ -5,7 +5,7 @@
 import { isStatusError, type StatusError } from "../../../api/machinery/status-error.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { ClusterApi } from "../cluster-api.ts";
-import { lineBatches } from "../lines.ts";
+import { lineBatches, LOG_LINE_CHARACTERS_MAX } from "../lines.ts";
 
 export interface LogSource {
   readonly namespace: string;
@@ -82,7 +82,7 @@ class LogStream {
     failed(undefined);
     let seen = this.#last === "" ? 0 : this.#sameTime;
     const since = this.#last;
-    for await (const lines of lineBatches(response.pieces())) {
+    for await (const lines of lineBatches(response.pieces(), { charactersMax: LOG_LINE_CHARACTERS_MAX })) {
       const fresh = lines.filter((line) => {
         const time = timeOf(line);
         if (time > since) return true;
