@@ -28,7 +28,7 @@ export class ModelComputation {
   constructor(source: ModelSource, { node, settings }: { readonly node: NodeTopology; readonly settings: ModelSettings }) {
     this.#source = source;
     this.#node = node;
-    this.#model = { ...settings, servicePorts: new Map(), healthChecks: [], announcedIps: [] };
+    this.#model = { ...settings, servicePorts: new Map(), serviceCidrs: [], healthChecks: [], announcedIps: [] };
   }
 
   get model(): ProxyModel {
@@ -37,6 +37,10 @@ export class ModelComputation {
 
   get node(): NodeTopology {
     return this.#node;
+  }
+
+  setServiceCidrs(serviceCidrs: readonly string[]): void {
+    if (!deepEqual(this.#model.serviceCidrs, serviceCidrs)) this.#model = { ...this.#model, serviceCidrs };
   }
 
   /** Recomputes everything. */

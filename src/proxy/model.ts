@@ -17,6 +17,11 @@ export interface ProxyModel {
   readonly nodePortAddresses: readonly string[];
   /** Traffic from these ranges is not masqueraded on its way to cluster IPs. Empty: unknown. */
   readonly podCidrs: readonly string[];
+  /**
+   * The ranges of cluster IPs, disjoint. As upstream's, the mode nftables drops packets to an address there that no Service of this proxy
+   * has: they would take the default route, where another machine may answer them. The other modes let them leave.
+   */
+  readonly serviceCidrs: readonly string[];
   /** Addresses of the node. Traffic from them passes the source ranges of a load balancer if one of the ranges contains them. */
   readonly nodeIps: readonly string[];
   /** By namespace and name of the Service, sorted. Served by the engine. */

@@ -1,13 +1,15 @@
 /**
- * Keeps the model of this node equal to the API: informers on Services, EndpointSlices and the Node note which Services changed, and
+ * Keeps the model of this node equal to the API: informers on Services, EndpointSlices, ServiceCIDRs and the Node note what changed, and
  * `update` recomputes those. While the API server is away the informers keep their content, and so the model stays. Not here: the
  * computation (../compute-model.ts) and who applies it (proxy.ts).
  */
 import { nodes } from "../../api/core/v1/node.ts";
 import { services } from "../../api/core/v1/service.ts";
+import { serviceCidrs } from "../../api/networking.k8s.io/v1/service-cidr.ts";
 import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
 import type { EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
+import { disjointCidrs } from "../../api/machinery/disjoint-cidrs.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -55,6 +57,9 @@ export interface PendingChanges {
 /** Trigger times kept for one `update`; further ones would only make the histogram more precise. */
 const TRIGGERS_MAX = 1_000;
 
+/** Longer than a first list takes. Without the ranges, packets to unused cluster IPs leave the node until they are known. */
+const RANGES_WAIT_MS = 2_000;
+
 export class ModelFeed implements AsyncDisposable {
   readonly #options: ModelFeedOptions;
   readonly #informers: Informers;
@@ -84,6 +89,7 @@ export class ModelFeed implements AsyncDisposable {
     serviceInformer.listen(forAll((service) => this.#serviceChanged(keyOf(service))));
     sliceInformer.listen(this.#sliceHandler());
     this.#nodes.listen(forAll(() => this.#nodeMayHaveChanged()));
+    read.of(serviceCidrs).listen(forAll(() => options.onChange()));
   }
 
   get #nodes() {
@@ -96,7 +102,15 @@ export class ModelFeed implements AsyncDisposable {
       this.#informers.of(services, { labelSelector: SELECTOR }),
       this.#informers.of(endpointSlices, { labelSelector: SELECTOR }),
     ];
-    await Promise.all([...all.map((informer) => informer.synced(signal)), this.#nodes.synced(signal)]);
+    await Promise.all([...all.map((informer) => informer.synced(signal)), this.#nodes.synced(signal), this.#rangesSynced(signal)]);
+  }
+
+  /** An API server may not serve ServiceCIDRs, or not to this proxy; the model is then computed without them. */
+  async #rangesSynced(signal: AbortSignal): Promise<void> {
+    const waiting = new AbortController();
+    const given = AbortSignal.any([signal, waiting.signal]);
+    const enough = this.#options.clock.sleep(RANGES_WAIT_MS, given).catch(() => undefined);
+    await Promise.race([this.#informers.of(serviceCidrs).synced(given), enough]).finally(() => waiting.abort());
   }
 
   get model(): ProxyModel {
@@ -120,6 +134,8 @@ export class ModelFeed implements AsyncDisposable {
     const changed = [...this.#changed];
     this.#changed.clear();
     [this.#serviceChanges, this.#sliceChanges, this.#triggers] = [0, 0, []];
+    const ranges = this.#informers.of(serviceCidrs).list();
+    this.#computation.setServiceCidrs(disjointCidrs(ranges.flatMap(({ spec }) => spec?.cidrs ?? [])));
     if (!this.#nodeChanged) return this.#computation.update(changed);
     this.#nodeChanged = false;
     return this.#computation.updateAll(this.#topology());

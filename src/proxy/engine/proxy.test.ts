@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodes } from "../../api/core/v1/node.ts";
 import { services } from "../../api/core/v1/service.ts";
+import { serviceCidrs } from "../../api/networking.k8s.io/v1/service-cidr.ts";
 import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import { StatusError } from "../../api/machinery/status-error.ts";
 import type { Transport, TransportWatch } from "../../api/machinery/transport.ts";
@@ -264,6 +265,22 @@ test("headless Services and those of another proxy are not applied", async () =>
   await using world = await running([other, web("headless", "None")]);
 
   assert.deepEqual(shown(world.iptables), []);
+});
+
+test("the ranges of cluster IPs are those of all ServiceCIDRs", async () => {
+  await using world = await running([]);
+  const { client } = world.cluster;
+  const ranges = () => world.iptables.models.at(-1)?.serviceCidrs;
+  const before = ranges() ?? [];
+
+  await client.create(serviceCidrs, {
+    apiVersion: "networking.k8s.io/v1",
+    kind: "ServiceCIDR",
+    metadata: { name: "more" },
+    spec: { cidrs: ["192.0.2.0/24"] },
+  });
+  await world.cluster.settled();
+  assert.deepEqual(ranges(), [...before, "192.0.2.0/24"]);
 });
 
 test("a mode that this machine cannot run is replaced by iptables, then userspace, with the reasons", async () => {

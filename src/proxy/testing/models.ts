@@ -9,6 +9,7 @@ export function aModel(ports: readonly ServicePort[], more: Partial<Omit<ProxyMo
     servicePorts: new Map(sorted.map((port) => [port.key, port])),
     nodePortAddresses: ["0.0.0.0/0", "::/0"],
     podCidrs: [],
+    serviceCidrs: [],
     nodeIps: [],
     healthChecks: [],
     announcedIps: [],

@@ -1,7 +1,7 @@
 /** Rows of the traffic suite: the addresses of a Service, from Pods, the node and another machine. */
 import assert from "node:assert/strict";
 import { listed, type TrafficRow } from "./traffic-row.ts";
-import { NODE, NODE_BRIDGE, NODE_SECOND } from "./traffic-topology.ts";
+import { NODE, NODE_BRIDGE, NODE_SECOND, REMOTE_POD } from "./traffic-topology.ts";
 import { aPort, onA, onB, onRemote, tcp, udp, type Family } from "./traffic.ts";
 
 export const addressRows: readonly TrafficRow[] = [
@@ -39,6 +39,24 @@ export const addressRows: readonly TrafficRow[] = [
         await traffic.apply(ports);
         for (const { protocol } of ports)
           assert.ok(names.includes(await traffic.reach(podA, protocol === "UDP" ? udp(clusterIp, 80) : tcp(clusterIp, 80))));
+      }
+    },
+  },
+  {
+    name: "nothing leaves the node to a cluster IP without a Service",
+    families: [4, 6],
+    async run(traffic, family) {
+      const { podA, node } = traffic.topology;
+      const web = aPort("web", { clusterIp: traffic.newClusterIp(family), port: 80 }, [onB(family)]);
+      // Another machine has an address of the range, and would answer.
+      const elsewhere = tcp(REMOTE_POD[family], 8080);
+
+      await traffic.apply([web]);
+      for (const place of [podA, node]) assert.equal(await traffic.reach(place, elsewhere), "remote:8080");
+      await traffic.apply([web], { serviceCidrs: [`${REMOTE_POD[family]}/${family === 4 ? 32 : 128}`] });
+      for (const place of [podA, node]) {
+        await traffic.assertDropped(place, elsewhere);
+        assert.equal(await traffic.reach(place, tcp(web.clusterIp, 80)), "b:8080");
       }
     },
   },

@@ -4,6 +4,7 @@ import { iptables } from "./iptables-mode.ts";
 
 trafficSuite(iptables, {
   skip: needs("iptables").skip,
+  cannot: { "nothing leaves the node to a cluster IP without a Service": "as upstream's mode" },
   ruleset: {
     list: [["iptables-save"], ["ip6tables-save"]],
     addForeign: [

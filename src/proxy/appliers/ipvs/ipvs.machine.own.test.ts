@@ -6,6 +6,7 @@ import { ipvs } from "./ipvs-mode.ts";
 trafficSuite(ipvs, {
   skip: existsSync("/proc/net/ip_vs") ? needs("iptables").skip : "this kernel has no IPVS (module ip_vs)",
   cannot: {
+    "nothing leaves the node to a cluster IP without a Service": "as upstream's mode",
     "node port on loopback": "IPVS does not translate loopback addresses",
     "internal traffic policy Local reaches local endpoints only": "IPVS refuses instead of dropping without a local endpoint",
     "external traffic policy Local without a local endpoint drops external traffic, but not that of the node and its Pods":

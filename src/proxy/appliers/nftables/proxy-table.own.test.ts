@@ -46,7 +46,11 @@ const ports = [
   aServicePort({ name: "six", family: 6, endpoints: ["[fd00:10:244::5]:8080@here", "[fd00:10:244:1::7]:8080"], nodePort: 30_080 }),
 ];
 
-const model = aModel(ports, { podCidrs: ["10.244.0.0/16", "fd00:10:244::/56"], nodeIps: ["198.51.100.1", "2001:db8::1"] });
+const model = aModel(ports, {
+  podCidrs: ["10.244.0.0/16", "fd00:10:244::/56"],
+  serviceCidrs: ["10.96.0.0/12", "fd96::/112"],
+  nodeIps: ["198.51.100.1", "2001:db8::1"],
+});
 
 function tables(family: 4 | 6): ProxyTables {
   return new ProxyTables(family, { owner: "a1b2", podBridge: "k8-one", masqueradesAll: false });
@@ -71,8 +75,8 @@ test("a change of one endpoint rewrites the chain of its Service only", () => {
   equal(first?.name, "web");
 });
 
-function settings({ podCidrs, nodeIps, nodePortAddresses, healthChecks }: ProxyModel) {
-  return { podCidrs, nodeIps, nodePortAddresses, healthChecks };
+function settings({ podCidrs, serviceCidrs, nodeIps, nodePortAddresses, healthChecks }: ProxyModel) {
+  return { podCidrs, serviceCidrs, nodeIps, nodePortAddresses, healthChecks };
 }
 
 test("a model with the same ports gives an empty script", () => {

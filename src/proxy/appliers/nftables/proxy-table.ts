@@ -61,7 +61,7 @@ export class ProxyTables {
   #ranges = new EndpointRanges();
   #chains: ReadonlyMap<string, readonly string[]> = new Map();
   #affinitySets: ReadonlyMap<string, NftSet> = new Map();
-  #fixed: { readonly nodePortAddresses: readonly string[]; readonly chains: ReadonlyMap<string, readonly string[]> } | undefined;
+  #fixed: { readonly ranges: FixedRanges; readonly chains: ReadonlyMap<string, readonly string[]> } | undefined;
 
   constructor(family: 4 | 6, options: TableOptions) {
     this.#family = family;
@@ -120,9 +120,10 @@ export class ProxyTables {
     [this.#chains, this.#affinitySets] = [chains, affinitySets];
   }
 
-  #fixedChains({ nodePortAddresses }: ProxyModel): ReadonlyMap<string, readonly string[]> {
-    if (this.#fixed === undefined || !deepEqual(this.#fixed.nodePortAddresses, nodePortAddresses))
-      this.#fixed = { nodePortAddresses, chains: fixedChains(this.#family, nodePortAddresses, this.#options) };
+  #fixedChains({ nodePortAddresses, serviceCidrs }: ProxyModel): ReadonlyMap<string, readonly string[]> {
+    const ranges = { nodePortAddresses, serviceCidrs };
+    if (this.#fixed === undefined || !deepEqual(this.#fixed.ranges, ranges))
+      this.#fixed = { ranges, chains: fixedChains(this.#family, ranges, this.#options) };
     return this.#fixed.chains;
   }
 }
@@ -166,7 +167,9 @@ function affinitySet(family: 4 | 6, seconds: number): NftSet {
   return { kind: "set", declaration: `type ${type}; size ${CLIENTS_MAX}; flags dynamic,timeout; timeout ${seconds}s;` };
 }
 
-function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podBridge }: TableOptions) {
+type FixedRanges = Pick<ProxyModel, "nodePortAddresses" | "serviceCidrs">;
+
+function fixedChains(family: 4 | 6, { nodePortAddresses, serviceCidrs }: FixedRanges, { podBridge }: TableOptions) {
   const ip = familyName(family);
   const byAddress = (map: SharedSet): string => `${ip} daddr . meta l4proto . th dport vmap @${map}`;
   const byNodePort = (map: SharedSet): readonly string[] =>
@@ -177,6 +180,8 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
   const fromPods = podBridge === undefined ? "" : `iifname "${podBridge}" `;
   // Other ports and protocols of a cluster IP: the packet would leave the node by its default route, where another machine may answer it.
   const otherPorts = `ct state new ${ip} daddr @service-ips goto ${REJECT_CHAIN}`;
+  const ranges = serviceCidrs.filter((cidr) => cidr.includes(":") === (family === 6));
+  const unused = ranges.length === 0 ? [] : [`ct state new ${ip} daddr ${anonymousSet(ranges)} drop`];
   return new Map<string, readonly string[]>([
     // New connections only: a reply to a connection of the node may come to the address and port of a Service.
     ["firewall-prerouting", [`ct state new ${byAddress("firewall-ips")}`]],
@@ -193,8 +198,8 @@ function fixedChains(family: 4 | 6, nodePortAddresses: readonly string[], { podB
       ],
     ],
     ["filter-input", [missing, ...missingNodePorts]],
-    ["filter-forward", [missing, `${fromPods}${otherPorts}`]],
-    ["filter-output", [missing, otherPorts, ...missingNodePorts]],
+    ["filter-forward", [missing, ...[otherPorts, ...unused].map((rule) => `${fromPods}${rule}`)]],
+    ["filter-output", [missing, otherPorts, ...unused, ...missingNodePorts]],
     [MASQUERADE_CHAIN, [`meta mark set meta mark | ${MASQUERADE_BIT}`]],
     // The kernel limits the rate of ICMP errors, but not that of resets.
     [REJECT_CHAIN, ["meta l4proto tcp reject with tcp reset", "reject"]],

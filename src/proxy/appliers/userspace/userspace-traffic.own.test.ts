@@ -8,6 +8,7 @@ const RESETS = "a socket accepts before the client's address is known, and then 
 trafficSuite(userspaceInNamespace, {
   skip: needs("nftables").skip,
   cannot: {
+    "nothing leaves the node to a cluster IP without a Service": "it redirects addresses of Services only",
     "rules of SCTP are accepted by the kernel, beside those of other protocols": "Node has no sockets of SCTP",
     "external traffic policy Local reaches local endpoints only and preserves the client's address": SEES_NODE,
     "Pods keep their address inside the cluster; clients outside are masqueraded": SEES_NODE,
