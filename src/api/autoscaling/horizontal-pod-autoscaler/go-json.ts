@@ -2,12 +2,13 @@
  * JSON inside of annotations, decoded and encoded as Go does. Decoding is into a struct: member names are case-insensitive, unknown ones
  * are skipped, null equals absent, and one value of a wrong type invalidates the whole text, which is then ignored.
  */
+import { escapeForPages } from "../../machinery/codec/stable-json.ts";
 import { canonicalQuantity } from "../../machinery/quantity.ts";
 import { canonicalTime } from "../../machinery/time.ts";
 
 /** Go escapes HTML characters and two line separators. */
 export function writeGoJson(value: unknown): string {
-  return JSON.stringify(value).replace(/[<>&\u2028\u2029]/g, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return escapeForPages(JSON.stringify(value));
 }
 
 /** Undefined if the text is malformed. */

@@ -3,6 +3,7 @@
  * item), `i:0` (an item by its index). Equal elements have equal text, so sets are looked up by text; a `k:` or `v:` is parsed only to
  * order it (80 before 443) and to show it to people. Not here: the path element of an item (shape.ts), sets of paths (field-set.ts).
  */
+import { escapeForPages } from "../codec/stable-json.ts";
 import type { Json, JsonObject } from "../object.ts";
 
 /** The FieldsV1 text of a path element, without JSON quotes. */
@@ -23,9 +24,6 @@ export function valueElement(value: Json): PathElement {
   return `v:${jsonOf(value)}`;
 }
 
-/** Characters that upstream's encoder writes as \u00XX, for embedding in HTML. */
-const ESCAPED_IN_HTML = /[<>&\u2028\u2029]/g;
-
 /** Text that needs no escapes in JSON. */
 const PLAIN = /^[\w./:-]*$/;
 
@@ -36,8 +34,7 @@ export function isPlain(text: string): boolean {
 /** Encodes text as JSON exactly as upstream does. */
 export function quoted(text: string): string {
   if (PLAIN.test(text)) return `"${text}"`;
-  const json = JSON.stringify(text);
-  return json.replace(ESCAPED_IN_HTML, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);
+  return escapeForPages(JSON.stringify(text));
 }
 
 /** Members sorted by name, so that equal values have equal text. */
