@@ -10,20 +10,30 @@ import { createProgram } from "./program/program.ts";
 import type { Expression } from "./syntax/ast.ts";
 import { parse } from "./syntax/parser.ts";
 import { NO_LINE, Source } from "./syntax/source.ts";
-import { count, metered, OutOfSteps, SYNCHRONOUS_STEPS_MAX } from "./values/meter.ts";
+import { count, metered, OutOfSteps, SYNCHRONOUS_STEPS_MAX, TICK_STEPS } from "./values/meter.ts";
 import type { CelType } from "./types/type.ts";
 
 /** Steps of compiling an expression, and of each of its characters: about 25 µs and 1 µs. Its length is limited. */
 const COMPILATION_STEPS = 10_000;
 const CHARACTER_STEPS = 400;
+const TOO_MANY_STEPS = "expression takes too many steps to compile";
 
 export function compile(environment: Environment, text: string): Compilation {
   const source = new Source(text);
-  count(COMPILATION_STEPS + text.length * CHARACTER_STEPS);
+  return compileWithin(SYNCHRONOUS_STEPS_MAX, environment, source) ?? failed(source, [source.issueAt(0, TOO_MANY_STEPS)]);
+}
+
+/** Undefined if it takes more steps than half of those of a tick: `compile` does it then, in a tick of its own. */
+export function compileQuickly(environment: Environment, text: string): Compilation | undefined {
+  return text.length * CHARACTER_STEPS > TICK_STEPS / 2 ? undefined : compileWithin(TICK_STEPS / 2, environment, new Source(text));
+}
+
+function compileWithin(steps: number, environment: Environment, source: Source): Compilation | undefined {
+  count(COMPILATION_STEPS + source.text.length * CHARACTER_STEPS);
   try {
-    return metered(SYNCHRONOUS_STEPS_MAX, () => compileSource(environment, source));
+    return metered(steps, () => compileSource(environment, source));
   } catch (error) {
-    if (error instanceof OutOfSteps) return failed(source, [source.issueAt(0, "expression takes too many steps to compile")]);
+    if (error instanceof OutOfSteps) return undefined;
     throw error;
   }
 }

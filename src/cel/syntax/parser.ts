@@ -15,6 +15,7 @@ import { codePoints, NO_LINE, type Source } from "./source.ts";
 /** Upstream's limits. */
 const CODE_POINTS_MAX = 100_000;
 const NESTING_MAX = 250;
+const SYNTAX_ERRORS_MAX = 100;
 
 const RESERVED = new Set([
   ...["as", "break", "const", "continue", "else", "false", "for", "function", "if", "import", "in", "let", "loop", "package"],
@@ -38,11 +39,18 @@ export interface ParseOptions {
   readonly bindMacro: boolean;
 }
 
+/** Unlike ParseAborted, the parser does not recover from it. */
+class TooManySyntaxErrors extends Error {
+  override readonly name = "TooManySyntaxErrors";
+}
+
 /** The tree, or undefined if an issue was reported. */
 export function parse(source: Source, options: ParseOptions): { readonly expression?: Expression; readonly issues: readonly Issue[] } {
   const issues: Issue[] = [];
   const report = (issue: Issue): void => {
-    issues.push(issue);
+    const isLast = issues.length >= SYNTAX_ERRORS_MAX;
+    issues.push(isLast ? { ...issue, message: `Syntax error: More than ${SYNTAX_ERRORS_MAX} syntax errors` } : issue);
+    if (isLast) throw new TooManySyntaxErrors(`More than ${SYNTAX_ERRORS_MAX}`);
   };
   const size = codePoints(source.text);
   if (size > CODE_POINTS_MAX) {
@@ -54,7 +62,7 @@ export function parse(source: Source, options: ParseOptions): { readonly express
     return issues.length === 0 ? { expression, issues } : { issues };
   } catch (error) {
     if (error instanceof TooLarge) report({ message: error.message, line: NO_LINE, column: -1 });
-    else if (!(error instanceof ParseAborted)) throw error;
+    else if (!(error instanceof ParseAborted || error instanceof TooManySyntaxErrors)) throw error;
     return { issues };
   }
 }

@@ -13,6 +13,8 @@ export class Source {
   readonly text: string;
   /** Offset of each line's first character. */
   readonly #lineStarts: readonly number[];
+  /** The last position. Issues mostly ascend, so that the text before them is counted once, however many there are. */
+  #last = { offset: 0, line: 0, column: 0 };
 
   constructor(text: string) {
     this.text = text;
@@ -22,11 +24,15 @@ export class Source {
   }
 
   issueAt(offset: number, message: string): Issue {
-    let line = 0;
+    const last = offset < this.#last.offset ? { offset: 0, line: 0, column: 0 } : this.#last;
+    let { line } = last;
     while ((this.#lineStarts[line + 1] ?? Infinity) <= offset) line++;
+    const isSameLine = line === last.line;
+    const before = this.text.slice(isSameLine ? last.offset : this.#lineStarts[line], offset);
+    const column = (isSameLine ? last.column : 0) + codePoints(before);
+    this.#last = { offset, line, column };
     // Upstream's position of an error in an empty text.
-    const column = this.text === "" ? -1 : codePoints(this.text.slice(this.#lineStarts[line] ?? 0, offset));
-    return { message, line: line + 1, column };
+    return { message, line: line + 1, column: this.text === "" ? -1 : column };
   }
 
   format(issues: readonly Issue[]): string {
@@ -53,6 +59,7 @@ export class Source {
 
 /** Dots up to the column, then "^"; full-width ones under characters of several bytes. */
 function pointer(snippet: string, column: number): string {
+  if (utf8Length(snippet) === snippet.length) return `${".".repeat(Math.max(0, column))}^`;
   const characters = Array.from(snippet);
   const isWide = (character: string | undefined): boolean => character !== undefined && (character.codePointAt(0) ?? 0) > 0x7f;
   const dots = characters.slice(0, Math.max(0, column)).map((character) => (isWide(character) ? "．" : "."));

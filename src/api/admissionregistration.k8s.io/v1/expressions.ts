@@ -2,8 +2,7 @@
  * Expressions in policies and webhooks: required fields, names, and limits. `checkExpression` compiles them, and reports what does not
  * compile or has the wrong type as upstream does.
  */
-import { beginTick, isTickSpent } from "../../../cel/values/meter.ts";
-import { PAUSE } from "../../machinery/validation-errors.ts";
+import { pauseIfTickSpent } from "../../expression-pauses.ts";
 import {
   AdmissionExpressions,
   type CompiledExpression,
@@ -24,10 +23,7 @@ export interface ExpressionUse {
 }
 
 export function* checkExpression(expression: string, at: string, { purpose, hasParams, variables }: ExpressionUse): Iterable<FieldError> {
-  if (isTickSpent()) {
-    yield PAUSE;
-    beginTick();
-  }
+  yield* pauseIfTickSpent();
   yield* compilationErrors(compilerOf({ hasParams, variables }).compile(expression, purpose), expression, at);
 }
 
@@ -90,10 +86,7 @@ export function* validateVariables(
       yield required(child(here, "expression"), "expression is not specified");
       continue;
     }
-    if (isTickSpent()) {
-      yield PAUSE;
-      beginTick();
-    }
+    yield* pauseIfTickSpent();
     yield* compilationErrors(compilerOf({ hasParams, variables }).variable(index), expression, child(here, "expression"));
   }
 }

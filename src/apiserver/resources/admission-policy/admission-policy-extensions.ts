@@ -1,5 +1,5 @@
 /** Admission policies and bindings: authorizes access of the writer to the parameters they name (param-access.ts). */
-import { firstCauses } from "../../../api/machinery/validation-errors.ts";
+import { firstCausesInSteps } from "../../../api/machinery/validation-errors.ts";
 import type { ParamKind, ParamRef } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import { forbidden, type FieldError } from "../../../api/machinery/field-error.ts";
 import { deepEqual } from "../../../base/deep.ts";
@@ -20,13 +20,13 @@ interface Binding {
 export const validatingAdmissionPolicyExtension: ExtensionFactory = (server) => ({
   group: GROUP,
   plural: "validatingadmissionpolicies",
-  validate: (write) => Promise.resolve(validatePolicy(server, "validatingadmissionpolicies", write)),
+  validate: (write) => validatePolicy(server, "validatingadmissionpolicies", write),
 });
 
 export const mutatingAdmissionPolicyExtension: ExtensionFactory = (server) => ({
   group: GROUP,
   plural: "mutatingadmissionpolicies",
-  validate: (write) => Promise.resolve(validatePolicy(server, "mutatingadmissionpolicies", write)),
+  validate: (write) => validatePolicy(server, "mutatingadmissionpolicies", write),
 });
 
 export const validatingAdmissionPolicyBindingExtension: ExtensionFactory = (server) => ({
@@ -42,10 +42,10 @@ export const mutatingAdmissionPolicyBindingExtension: ExtensionFactory = (server
   validate: (write) => validateBinding(server, { plural: "mutatingadmissionpolicybindings", policies: "mutatingadmissionpolicies" }, write),
 });
 
-function validatePolicy(server: ServerContext, plural: string, write: CheckedWrite): readonly FieldError[] {
+async function validatePolicy(server: ServerContext, plural: string, write: CheckedWrite): Promise<readonly FieldError[]> {
   const { paramKind } = (write.object as Policy).spec ?? {};
   const before = (write.previous as Policy | undefined)?.spec?.paramKind;
-  if (paramKind === undefined || deepEqual(paramKind, before) || !isWellFormed(server, plural, write)) return [];
+  if (paramKind === undefined || deepEqual(paramKind, before) || !(await isWellFormed(server, plural, write))) return [];
   const problem = paramKindProblem(server, write.request, paramKind);
   return problem === undefined ? [] : [forbidden("spec.paramKind", problem)];
 }
@@ -57,7 +57,7 @@ async function validateBinding(
   write: CheckedWrite,
 ): Promise<readonly FieldError[]> {
   const { paramRef, policyName = "" } = (write.object as Binding).spec ?? {};
-  if (paramRef === undefined || !isWellFormed(server, plural, write)) return [];
+  if (paramRef === undefined || !(await isWellFormed(server, plural, write))) return [];
   const policy = await server.objects.getExact<Policy>({ group: GROUP, plural: policies }, { namespace: "", name: policyName });
   const named = { paramRef, policyName, policy: policy === undefined ? undefined : (policy.spec ?? {}) };
   const problem = paramRefProblem(server, write.request, named, { swaps: plural.startsWith("mutating") });
@@ -65,8 +65,9 @@ async function validateBinding(
 }
 
 /** An invalid object is rejected with its validation errors only. */
-function isWellFormed({ endpoints }: ServerContext, plural: string, { object, previous, subresource }: CheckedWrite): boolean {
+async function isWellFormed(server: ServerContext, plural: string, { object, previous, subresource }: CheckedWrite): Promise<boolean> {
   if (subresource !== "") return false;
-  const resource = endpoints.stored(GROUP, plural)?.resource;
-  return firstCauses(resource?.validate?.(object, previous) ?? []).length === 0;
+  const resource = server.endpoints.stored(GROUP, plural)?.resource;
+  const causes = await server.evaluations.run(firstCausesInSteps(resource?.validate?.(object, previous) ?? []));
+  return causes.length === 0;
 }

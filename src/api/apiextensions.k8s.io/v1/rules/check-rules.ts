@@ -1,6 +1,5 @@
 /** Compiles the validation rules of a definition's schema when it is created or changed, with upstream's errors. */
-import { beginTick, isTickSpent } from "../../../../cel/values/meter.ts";
-import { PAUSE } from "../../../machinery/validation-errors.ts";
+import { pauseIfTickSpent } from "../../../expression-pauses.ts";
 import type { ValidationRule } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, internalFieldError, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { JsonObject } from "../../../machinery/object.ts";
@@ -34,12 +33,10 @@ function* checkRules({ language, total, limitsExpressions }: RuleChecks, rules: 
   }
   const limit = { isLimited: limitsExpressions };
   for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
-    if (isTickSpent()) {
-      yield PAUSE;
-      beginTick();
-    }
+    yield* pauseIfTickSpent();
     const ruleAt = child(element(rulesAt, index), "rule");
     const compiled = compileRule(language, self, rule);
+    yield* pauseIfTickSpent();
     const cost = costOfAll(compiled.program?.estimatedCost.max ?? 0n, ancestry, self.minSerializedSize);
     const tooCostly = total.add(ruleAt, cost, { what: "estimated rule cost", ...limit });
     if (tooCostly !== undefined) yield tooCostly;

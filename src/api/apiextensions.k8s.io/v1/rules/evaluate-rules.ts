@@ -3,7 +3,7 @@
  * `oldSelf` apply to changes of values that correspond to a previous one; violations of other rules by unchanged values are warnings only
  * (ratcheting). All rules of a request share one cost budget.
  */
-import { beginTick, isTickSpent } from "../../../../cel/values/meter.ts";
+import { pauseIfTickSpent } from "../../../expression-pauses.ts";
 import {
   MESSAGE_EXPRESSION_SIZE_MAX,
   RUNTIME_BUDGET,
@@ -162,10 +162,7 @@ class Evaluation {
     const { value, previous } = place;
     const values: RuleValues = { schema: node.schema, isResource: node.isResource, value, previous: previous ?? undefined };
     for (const compile of node.rules) {
-      if (isTickSpent()) {
-        yield PAUSE;
-        beginTick();
-      }
+      yield* pauseIfTickSpent();
       const compiled = compile();
       const { rule, program, error, usesOldSelf } = compiled;
       const optionalOldSelf = rule.optionalOldSelf === true;
