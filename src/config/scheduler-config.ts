@@ -88,6 +88,8 @@ const NOWHERE: PluginContext = {
     devices: NO_DEVICE_EFFECTS,
   },
   nominatedPods: () => [],
+  activate: () => undefined,
+  runInBackground: () => undefined,
   clock: realClock,
   random: seededRandom(0),
   log: silentLogger,

@@ -117,6 +117,20 @@ describe("a Pod with claims", () => {
     deepEqual([...devicesOf(await claim(cluster, "one")), ...devicesOf(await claim(cluster, "two"))], ["n2/b", "n2/c"]);
   });
 
+  test("whose selector takes long waits until it is evaluated in the background, and preempts nothing meanwhile", async () => {
+    const slow = "[0, 1, 2, 3, 4, 5, 6, 7, 8, 9].all(a, lists.range(550).all(b, lists.range(9).all(c, a + b + c >= 0)))";
+    const gpu = aClaim("gpu", [aRequest({ selectors: [{ cel: { expression: slow } }] })]);
+    await using cluster = await startScheduledServer({}, aNode("n1"), onNode("n1", "a", "b"), aDeviceClass(), gpu);
+
+    await cluster.make(aPod("p", using("gpu")));
+
+    deepEqual(await cluster.eventsOf("p"), [
+      "Warning FailedScheduling 0/1 nodes are available: 1 device selectors are being evaluated.",
+      "Normal Scheduled Successfully assigned default/p to n1",
+    ]);
+    deepEqual(await cluster.places(), ["p on n1"]);
+  });
+
   test("prefers a node with an earlier alternative", async () => {
     const large = aSlice("slice-of-n2", ["a"], { nodeName: "n2", driver: "large.example.com" });
     const from = (driver: string) =>

@@ -83,7 +83,7 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
   const cluster = await known;
   const nominator = new Nominator();
   const statistics = new SchedulerStatistics();
-  const late: { scheduling?: Scheduling } = {};
+  const late: { scheduling?: Scheduling; queue?: SchedulingQueue } = {};
   const profiles = makeProfiles(options, {
     cluster,
     effects: effectsOn({
@@ -95,9 +95,12 @@ export async function startScheduler(options: SchedulerOptions): Promise<Running
       onClaimCreation: (status) => statistics.claimCreated(status),
     }),
     nominatedPods: (nodeName) => nominator.nominatedPods(nodeName),
+    activate: (podUid) => late.queue?.activate(podUid),
+    runInBackground: (work) => runInBackground(work, { clock, log, signal }),
     ...{ clock, random, log },
   });
   const queue = starting.use(newQueue(options, profiles, nominator));
+  late.queue = queue;
   const cache = new SchedulerCache({ log });
   const decisions = new Decisions();
   const conditions = new PodConditions({ client, cluster, clock, log, signal });
@@ -153,6 +156,23 @@ function byScheduler(recorders: ReadonlyMap<string, EventRecorder>): Pick<EventR
   return {
     record: (about, event) => recorders.get(((event.related ?? about) as Pod).spec?.schedulerName ?? "")?.record(about, event),
   };
+}
+
+function runInBackground(
+  work: Iterator<void>,
+  { clock, log, signal }: Pick<SchedulerOptions, "clock" | "log"> & { readonly signal: AbortSignal },
+): void {
+  const step = (): void => {
+    if (signal.aborted) return;
+    try {
+      if (work.next().done === true) return;
+    } catch (error) {
+      log.error("Background work of a plugin failed", { error });
+      return;
+    }
+    clock.soon(step);
+  };
+  clock.soon(step);
 }
 
 interface Deciding {

@@ -185,6 +185,10 @@ export interface PluginContext {
   readonly effects: Effects;
   /** Pods nominated to a node and not on it yet. */
   nominatedPods(nodeName: string): readonly PodInfo[];
+  /** Attempts a waiting Pod again, without backoff: what it waits for is no cluster event. */
+  activate(podUid: string): void;
+  /** Runs work that takes long, each of its steps in an event-loop tick of its own, until it ends or the scheduler is stopped. */
+  runInBackground(work: Iterator<void>): void;
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;

@@ -3,12 +3,13 @@
  *
  * Not here: evaluating them (scheduler).
  */
-import { compile } from "../../../cel/compile.ts";
+import { compile, compileQuickly } from "../../../cel/compile.ts";
 import { PER_CALL_LIMIT, type Compilation } from "../../../cel/contract.ts";
 import { createEnvironment } from "../../../cel/environment.ts";
 import { QUANTITY } from "../../../cel/library/quantities.ts";
 import { declared, declareMap, declareObject, declareSimple, type Declaration } from "../../../cel/types/declaration.ts";
 import { ANY, BOOL, isSameType, typeText } from "../../../cel/types/type.ts";
+import { pauseIfTickSpent } from "../../expression-pauses.ts";
 import { forbidden, internalFieldError, invalid, type FieldError } from "../../machinery/field-error.ts";
 import { DRIVER_LENGTH_MAX_BYTES, IDENTIFIER_LENGTH_MAX_BYTES } from "./device-names.ts";
 import { ATTRIBUTE_LENGTH_MAX_BYTES, ATTRIBUTES_AND_CAPACITIES_MAX } from "./resource-slice/validate-device.ts";
@@ -47,7 +48,13 @@ export function compileDeviceExpression(expression: string): Compilation {
   return compile(ENVIRONMENT, expression);
 }
 
+/** Undefined if it takes long: `compileDeviceExpression` does it then, in a tick of its own. */
+export function compileDeviceExpressionQuickly(expression: string): Compilation | undefined {
+  return compileQuickly(ENVIRONMENT, expression);
+}
+
 export function* validateDeviceExpression(expression: string, at: string): Iterable<FieldError> {
+  yield* pauseIfTickSpent();
   const compilation = compileDeviceExpression(expression);
   if (!compilation.ok) {
     const { stage, message } = compilation;
@@ -55,6 +62,7 @@ export function* validateDeviceExpression(expression: string, at: string): Itera
     else yield invalid(at, expression, `compilation failed: ${message}`);
     return;
   }
+  yield* pauseIfTickSpent();
   const { outputType, estimatedCost } = compilation.program;
   if (!isSameType(outputType, BOOL) && !isSameType(outputType, ANY)) {
     yield invalid(at, expression, `must evaluate to bool or the unknown type, not ${typeText(outputType)}`);

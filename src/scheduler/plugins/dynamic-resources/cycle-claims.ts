@@ -32,6 +32,8 @@ export interface CycleState {
   readonly allocations: Map<string, NodeAllocation>;
   /** Allocated claims that were unavailable on some node. */
   readonly unavailable: Set<CycleClaim>;
+  /** The devices of some node are not known yet: the Pod is attempted again when their selectors are evaluated. */
+  isWaitingForSelectors: boolean;
 }
 
 export function cycleClaim(claim: ResourceClaim, isExtended: boolean): CycleClaim {

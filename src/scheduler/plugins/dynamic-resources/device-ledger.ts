@@ -4,6 +4,7 @@
  */
 import type { AllocationResult, ResourceClaim } from "../../../api/generated/resource.k8s.io/v1.ts";
 import type { DeviceView } from "../../framework/device-view.ts";
+import type { PluginContext } from "../../framework/plugin.ts";
 import { AllocatedDevices } from "./allocator/allocated-devices.ts";
 import { DeviceInventory } from "./allocator/inventory.ts";
 import { DeviceSelectors } from "./allocator/selectors.ts";
@@ -11,7 +12,7 @@ import { DeviceSelectors } from "./allocator/selectors.ts";
 export class DeviceLedger {
   readonly allocated = new AllocatedDevices();
   readonly inventory = new DeviceInventory();
-  readonly selectors = new DeviceSelectors();
+  readonly selectors: DeviceSelectors;
   /** Decided and not observed yet, by the uid of the claim. */
   readonly #pending = new Map<string, AllocationResult>();
   /** Observed allocations, by the uid of the claim. */
@@ -19,7 +20,8 @@ export class DeviceLedger {
   /** Called with the uid of a claim that changed or was deleted. */
   readonly #watchers = new Map<string, Set<() => void>>();
 
-  constructor(view: DeviceView) {
+  constructor(view: DeviceView, runInBackground: (work: Iterator<void>) => void) {
+    this.selectors = new DeviceSelectors(runInBackground);
     view.onSlices({
       changed: (slice, previous) => {
         if (previous !== undefined) this.inventory.delete(previous);
@@ -87,10 +89,11 @@ function uidOf({ metadata }: ResourceClaim): string {
 /** One per scheduler, which has one view. */
 const ledgers = new WeakMap<DeviceView, DeviceLedger>();
 
-export function ledgerOf(view: DeviceView): DeviceLedger {
+export function ledgerOf({ cluster, runInBackground }: Pick<PluginContext, "cluster" | "runInBackground">): DeviceLedger {
+  const view = cluster.devices;
   let ledger = ledgers.get(view);
   if (ledger === undefined) {
-    ledger = new DeviceLedger(view);
+    ledger = new DeviceLedger(view, runInBackground);
     ledgers.set(view, ledger);
   }
   return ledger;

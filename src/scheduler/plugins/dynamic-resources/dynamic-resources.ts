@@ -44,7 +44,7 @@ import { retryRules } from "./retry-rules.ts";
 
 const NAME = "DynamicResources";
 
-/** Maximum time of all searches of one cycle: decisions are synchronous, and hold up everything else in the process. */
+/** Maximum time of all searches of one cycle: decisions are synchronous, and hold up everything else. Selectors are limited by steps. */
 const FILTER_HOLD_MAX_MS = 1_000;
 
 const NOT_AVAILABLE = rejected("resourceclaim not available on the node");
@@ -82,13 +82,14 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
     this.#context = context;
     this.#args = args;
     this.retryOn = retryRules(devices);
-    this.#ledger = ledgerOf(devices);
+    this.#ledger = ledgerOf(context);
     this.#binder = new ClaimBinder(context, this.#ledger);
     this.#random = context.random.derive(NAME);
     this.#allocator = new NodeAllocator({
       ledger: this.#ledger,
       deviceClass: (name) => devices.deviceClass(name),
       newShareId: () => newUid(this.#random),
+      activate: (podUid) => context.activate(podUid),
       nowMs: () => context.clock.monotonic(),
     });
   }
@@ -115,6 +116,7 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
       if (problem !== undefined) return { is: "rejected", rejection: rejected(problem) };
     }
     this.#ledger.inventory.trim(snapshot.nodes.length);
+    this.#ledger.selectors.beginAttempt();
     const state = this.#newCycle(pod, claims, extended);
     this.#cycle = state;
     return { is: "ready", state };
@@ -138,6 +140,8 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
     // Upstream's message when a plugin before this one rejected all nodes at preFilter: the state is missing.
     if (state === undefined) return { is: "none", message: "not found", clearsNomination: false, isFinal: true };
     if (state.claims.length === 0) return none("no new claims to deallocate");
+    // No Pod is preempted before it is known whether another node has the devices.
+    if (state.isWaitingForSelectors) return { ...none(""), isFinal: true };
     const { devices } = this.#context.effects;
     for (const { claim, isExtended } of state.unavailable) {
       if (isExtended) continue;
@@ -212,6 +216,7 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
     const limitMs = filterTimeoutMs === 0 ? FILTER_HOLD_MAX_MS : Math.min(filterTimeoutMs, FILTER_HOLD_MAX_MS);
     return {
       ...{ podUid: pod.uid, claims, extended, allocations: new Map(), unavailable: new Set() },
+      isWaitingForSelectors: false,
       counters: new AvailableCounters((device) => this.#ledger.allocated.isAllocated(device)),
       deadlineMs: this.#context.clock.monotonic() + limitMs,
     };

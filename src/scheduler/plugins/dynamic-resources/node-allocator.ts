@@ -4,7 +4,7 @@ import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Rejection } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
 import { allocate } from "./allocator/allocate.ts";
-import { AllocationTimeout, NodeAllocationError } from "./allocator/model.ts";
+import { AllocationTimeout, NodeAllocationError, SelectorsPending } from "./allocator/model.ts";
 import { isAllocated, type CycleState, type NodeAllocation } from "./cycle-claims.ts";
 import type { DeviceLedger } from "./device-ledger.ts";
 import { extendedRequests, type ExtendedRequests } from "./extended-resources.ts";
@@ -13,6 +13,8 @@ export interface NodeAllocatorOptions {
   readonly ledger: DeviceLedger;
   deviceClass(name: string): DeviceClass | undefined;
   newShareId(): string;
+  /** Attempts a waiting Pod again. */
+  activate(podUid: string): void;
   /** Of the monotonic clock. */
   nowMs(): number;
 }
@@ -41,12 +43,9 @@ export class NodeAllocator {
     return { allocation: { results: paired, extendedClaim, mappings: extended.mappings } };
   }
 
-  #allocate(
-    claims: readonly ResourceClaim[],
-    { counters, deadlineMs }: CycleState,
-    { node }: NodeInfo,
-  ): readonly AllocationResult[] | Rejection {
+  #allocate(claims: readonly ResourceClaim[], state: CycleState, { node }: NodeInfo): readonly AllocationResult[] | Rejection {
     const { ledger } = this.#options;
+    const { counters, deadlineMs } = state;
     try {
       const results = allocate({
         ...{ claims, node, counters },
@@ -60,9 +59,16 @@ export class NodeAllocator {
       return results ?? CANNOT_ALLOCATE;
     } catch (error) {
       if (error instanceof NodeAllocationError) return rejection(error.message);
+      if (error instanceof SelectorsPending) return this.#attemptedAgain(state, rejection(error.message));
       if (!(error instanceof AllocationTimeout)) throw error;
       throw new Error(`node ${node.metadata.name}: timed out trying to allocate devices`, { cause: error });
     }
+  }
+
+  #attemptedAgain(state: CycleState, pending: Rejection): Rejection {
+    state.isWaitingForSelectors = true;
+    this.#options.ledger.selectors.whenEvaluated(state.podUid, () => this.#options.activate(state.podUid));
+    return pending;
   }
 }
 

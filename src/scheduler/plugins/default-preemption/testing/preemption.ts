@@ -55,6 +55,8 @@ export function preemptionIn({
     },
     effects,
     nominatedPods: (nodeName) => (nominated[nodeName] ?? []).map(podInfo),
+    activate: () => undefined,
+    runInBackground: () => undefined,
     clock: virtualClock(),
     random: seededRandom(seed),
     log: silentLogger,

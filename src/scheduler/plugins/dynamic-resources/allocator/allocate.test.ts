@@ -28,7 +28,7 @@ function allocated({ slices, claims = [aClaim("c")], classes = [aDeviceClass()],
   return allocate({
     ...{ claims, node, pools: inventory.poolsOf(node), allocated: devices },
     counters: new AvailableCounters((device) => devices.isAllocated(device)),
-    selectors: new DeviceSelectors(),
+    selectors: new DeviceSelectors(() => undefined),
     deviceClass: (name) => classes.find(({ metadata }) => metadata.name === name),
     newShareId: () => `share-${shares++}`,
     isOverdue: more.isOverdue ?? (() => false),

@@ -74,3 +74,8 @@ export class NodeAllocationError extends Error {
 export class AllocationTimeout extends Error {
   override readonly name = "AllocationTimeout";
 }
+
+/** Selectors are being evaluated in the background: nothing is known about this node yet. */
+export class SelectorsPending extends Error {
+  override readonly name = "SelectorsPending";
+}
