@@ -217,3 +217,14 @@ describe("names of fields are escaped where CEL cannot write them", () => {
     });
   }
 });
+
+test("a sum of quantities can be compared with a quantity on its right only, as upstream", () => {
+  const sum = 'quantity("1").add(1)';
+
+  const results = [`${sum} == quantity("2")`, `quantity("2") == ${sum}`].map((expression) => evaluate(expression, {}));
+
+  deepEqual(
+    results.map((result) => (result.ok ? result.value : result.error.message)),
+    [true, "no such overload"],
+  );
+});

@@ -2,10 +2,13 @@
  * Type inference: what each type parameter stands for, and whether a type can be assigned to another. A failed attempt leaves no trace:
  * bindings are logged and undone.
  */
+import { spend } from "../values/meter.ts";
 import { DYN, isDyn, isSameType, type CelType } from "../types/type.ts";
 
 /** Parts of one type. Variables of loops could double a type with every macro; upstream has no such limit. */
 const TYPE_PARTS_MAX = 10_000;
+/** Steps of looking at a part of a type. */
+const PART_STEPS = 40;
 
 export class TypeTooLarge extends Error {
   override readonly name = "TypeTooLarge";
@@ -43,6 +46,7 @@ export class Substitutions {
 
   /** The type with bound parameters replaced; `toDyn`: unbound ones too, by dyn. */
   substitute(type: CelType, { toDyn = false } = {}): CelType {
+    spend(PART_STEPS);
     if (type.kind === "parameter") {
       const found = this.#bound.get(type.name);
       if (found !== undefined) return this.substitute(found, { toDyn });
@@ -70,6 +74,7 @@ export class Substitutions {
   }
 
   #assignable(a: CelType, b: CelType): boolean {
+    spend(PART_STEPS);
     if (b.kind === "parameter") {
       const { isValid, wasBound } = this.#substitutable(a, b);
       if (isValid) return true;
@@ -112,6 +117,7 @@ export class Substitutions {
   }
 
   #refersTo(type: CelType, parameter: CelType): boolean {
+    spend(PART_STEPS);
     if (isSameType(type, parameter)) return true;
     if (type.kind === "parameter") {
       const bound = this.#bound.get(type.name);

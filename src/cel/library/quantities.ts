@@ -24,15 +24,19 @@ class QuantityValue extends OpaqueValue {
   readonly quantity: Quantity;
   /** Power of ten of upstream's representation as an int64; undefined: it has another one. Only non-negative ones count as integers. */
   readonly scale: number | undefined;
+  /** A sum or difference. Upstream represents it in another way, with which no quantity can be compared: only the left operand may be one. */
+  readonly isComputed: boolean;
 
-  constructor(quantity: Quantity, scale: number | undefined) {
+  constructor(quantity: Quantity, scale: number | undefined, { isComputed = false } = {}) {
     super();
     this.quantity = quantity;
     this.scale = scale;
+    this.isComputed = isComputed;
   }
 
   equals(other: OpaqueValue): boolean | CelError {
-    return other instanceof QuantityValue ? compareQuantities(this.quantity, other.quantity) === 0 : new CelError("no such overload");
+    if (!(other instanceof QuantityValue) || other.isComputed) return new CelError("no such overload");
+    return compareQuantities(this.quantity, other.quantity) === 0;
   }
 
   override get hasUnitEquality(): boolean {
@@ -104,7 +108,8 @@ function compared(name: string, id: string, result: CelType, read: (order: numbe
 }
 
 function combined(name: string, id: string, combine: (a: Quantity, b: Quantity) => Quantity): LibraryFunction {
-  const both = (a: QuantityValue, b: QuantityValue): CelResult => new QuantityValue(combine(a.quantity, b.quantity), combinedScale(a, b));
+  const both = (a: QuantityValue, b: QuantityValue): CelResult =>
+    new QuantityValue(combine(a.quantity, b.quantity), combinedScale(a, b), { isComputed: true });
   return {
     name,
     overloads: [

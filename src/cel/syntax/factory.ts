@@ -1,4 +1,5 @@
 /** Creates nodes of the syntax tree and counts them. */
+import { spend } from "../values/meter.ts";
 import type { CelValue } from "../values/value.ts";
 import {
   depthOf,
@@ -25,6 +26,7 @@ export class TooLarge extends Error {
  * has as many; copies that macros make could be exponentially many. Upstream has no such limit.
  */
 const NODES_MAX = 16_000;
+const NODE_STEPS = 800;
 
 /** The accumulator of macros; no user can write the name. */
 export const ACCUMULATOR = "@result";
@@ -34,6 +36,7 @@ export class Factory {
 
   #count(): void {
     if (++this.#nodes > NODES_MAX) throw new TooLarge(`expression node count exceeds limit: ${NODES_MAX}`);
+    spend(NODE_STEPS);
   }
 
   literal(position: number, value: CelValue): Literal {
