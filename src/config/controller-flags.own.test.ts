@@ -76,12 +76,14 @@ test("settings are read from flags, and the certificate of the API server from a
   const words = ["--node-monitor-grace-period=1m", "--terminated-pod-gc-threshold=0", "--max-endpoints-per-slice=7"];
   const cleaner = "--legacy-service-account-token-clean-up-period=48h";
   const autoscaler = ["--horizontal-pod-autoscaler-sync-period=5s", "--horizontal-pod-autoscaler-tolerance=.2"];
-  deepEqual(await readControllerSettings(valuesOf(...words, cleaner, ...autoscaler), ""), {
+  const detach = "--disable-force-detach-on-timeout";
+  deepEqual(await readControllerSettings(valuesOf(...words, cleaner, detach, ...autoscaler), ""), {
     rootCa: "",
     maxEndpointsPerSlice: 7,
     nodeLifecycle: { nodeMonitorGracePeriodMs: 60_000 },
     horizontalPodAutoscaler: { ...DEFAULT_SETTINGS, syncPeriodMs: 5_000, tolerance: 0.2 },
     legacyTokenCleaner: { cleanUpPeriodMs: 48 * 3_600_000 },
+    attachDetach: { disableForceDetachOnTimeout: true },
     podGarbageCollector: { terminatedPodThreshold: 0 },
   });
 });

@@ -90,6 +90,10 @@ export const controllerFlags = {
     placeholder: "PODS",
     doc: "Number of terminated Pods above which the oldest are deleted; 0 keeps all.",
   },
+  "disable-force-detach-on-timeout": {
+    type: "boolean",
+    doc: "Never detach a volume that an unhealthy node still reports as in use, unless the node has the taint node.kubernetes.io/out-of-service.",
+  },
   "max-endpoints-per-slice": {
     type: "number",
     default: 100,
@@ -159,6 +163,7 @@ export async function readControllerSettings(values: ControllerFlagValues, rootC
     maxEndpointsPerSlice: values["max-endpoints-per-slice"],
     nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(values["node-monitor-grace-period"]) },
     horizontalPodAutoscaler: autoscalerSettings(values),
+    attachDetach: { disableForceDetachOnTimeout: values["disable-force-detach-on-timeout"] },
     podGarbageCollector: { terminatedPodThreshold: values["terminated-pod-gc-threshold"] },
   };
 }

@@ -2,7 +2,7 @@
  * All controllers, in the order of upstream's list. A new one is its folder and one line here. Those that need settings of the cluster are
  * functions of them.
  */
-import { attachDetachController } from "./attach-detach/attach-detach-controller.ts";
+import { attachDetachController, type AttachDetachSettings } from "./attach-detach/attach-detach-controller.ts";
 import { bootstrapSignerController } from "./bootstrap-signer/bootstrap-signer-controller.ts";
 import { certificateSigningRequestApprovingController } from "./certificate-signing-request-approving/certificate-signing-request-approving-controller.ts";
 import { certificateSigningRequestCleanerController } from "./certificate-signing-request-cleaner/certificate-signing-request-cleaner-controller.ts";
@@ -75,6 +75,7 @@ export interface ControllerSettings
     CronJobSettings,
     ServiceAccountTokenSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
+  readonly attachDetach?: Partial<AttachDetachSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
   readonly legacyTokenCleaner?: Partial<LegacyTokenCleanerSettings>;
   readonly horizontalPodAutoscaler?: Partial<HorizontalPodAutoscalerSettings>;
@@ -112,7 +113,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     deviceTaintEvictionController,
     serviceLoadBalancerController(settings),
     persistentVolumeBinderController(),
-    attachDetachController(),
+    attachDetachController(settings.attachDetach),
     persistentVolumeExpanderController,
     clusterRoleAggregationController,
     persistentVolumeClaimProtectionController,

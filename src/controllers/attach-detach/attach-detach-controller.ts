@@ -33,6 +33,7 @@ const OUT_OF_SERVICE = "node.kubernetes.io/out-of-service";
 
 /** State of one run. It can be lost: timers of unhealthy nodes then begin again, and persistent failures are reported once more. */
 interface Memory {
+  readonly neverTimesOut: boolean;
   /** By volume; an entry is removed with the last attachment and Pod. */
   readonly reports: Map<string, AttachReports>;
   /** By attachment: since when no Pod needs it. */
@@ -43,8 +44,14 @@ interface Memory {
   readonly operations: OperationMetrics;
 }
 
-export function attachDetachController(): Controller {
+export interface AttachDetachSettings {
+  /** Volumes in use stay on unhealthy nodes that are not out of service. --disable-force-detach-on-timeout. Default: false. */
+  readonly disableForceDetachOnTimeout: boolean;
+}
+
+export function attachDetachController({ disableForceDetachOnTimeout = false }: Partial<AttachDetachSettings> = {}): Controller {
   const memory: Memory = {
+    neverTimesOut: disableForceDetachOnTimeout,
     reports: new Map(),
     unneededSinceMs: new Map(),
     detaching: new Set(),
@@ -78,7 +85,12 @@ async function reconcileVolume({ name }: WorkKey, pass: Pass, memory: Memory): P
   const needed: PodsByNode = volume === undefined || attachableId(volume, read) === undefined ? new Map() : podsByNeedingNode(volume, read);
   const attachments = read.indexed(watches.attachmentsByVolume, name).filter((attachment) => isOurs(attachment, volume, read));
   const states = attachments.map((attachment) => stateOf(attachment, needed, read, clock.monotonic(), memory));
-  const plan = planAttachments({ nodes: [...needed.keys()], isShared: volume === undefined || isShared(volume), attachments: states });
+  const plan = planAttachments({
+    nodes: [...needed.keys()],
+    isShared: volume === undefined || isShared(volume),
+    attachments: states,
+    neverTimesOut: memory.neverTimesOut,
+  });
   count(name, volume, needed, attachments, pass, memory);
   memory.operations.observe(name, attachments, clock.monotonic(), pass.metrics);
   for (const detachment of plan.detach) {

@@ -7,8 +7,8 @@ function on(nodeName: string, facts: Partial<AttachmentState> = {}): AttachmentS
 }
 
 /** "detach n1 attach n2 blocked n3 again 60000". */
-function plan({ nodes = [], isShared = false, attachments = [] }: Partial<VolumeState>): string {
-  const { detach, attach, blocked, againMs } = planAttachments({ nodes, isShared, attachments });
+function plan({ nodes = [], isShared = false, attachments = [], ...more }: Partial<VolumeState>): string {
+  const { detach, attach, blocked, againMs } = planAttachments({ nodes, isShared, attachments, ...more });
   const parts = [
     ...detach.map(({ nodeName, force }) => `detach ${nodeName}${force === undefined ? "" : ` (${force})`}`),
     ...attach.map((node) => `attach ${node}`),
@@ -35,6 +35,16 @@ for (const [what, state, expected] of [
     "in use by a node that is unhealthy too long",
     { attachments: [on("a", { isInUse: true, node: "unhealthy", ...LATE })] },
     "detach a (timeout)",
+  ],
+  [
+    "in use by a node that is unhealthy too long, if no timeout applies",
+    { attachments: [on("a", { isInUse: true, node: "unhealthy", ...LATE })], neverTimesOut: true },
+    "",
+  ],
+  [
+    "in use by a node out of service, if no timeout applies",
+    { attachments: [on("a", { isInUse: true, node: "out-of-service" })], neverTimesOut: true },
+    "detach a (out-of-service)",
   ],
   ["not in use by an unhealthy node", { attachments: [on("a", { node: "unhealthy" })] }, "detach a"],
   ["of a deleted node stays six minutes", { attachments: [on("a", { node: "missing", unneededMs: 60_000 })] }, "again 300000"],

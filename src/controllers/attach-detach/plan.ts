@@ -26,6 +26,8 @@ export interface VolumeState {
   /** Several nodes may have it. */
   readonly isShared: boolean;
   readonly attachments: readonly AttachmentState[];
+  /** A volume in use stays on an unhealthy node, however long, unless the node is out of service. */
+  readonly neverTimesOut?: boolean;
 }
 
 export type ForceReason = "timeout" | "out-of-service";
@@ -47,9 +49,9 @@ export interface AttachPlan {
   readonly againMs?: number;
 }
 
-export function planAttachments({ nodes, isShared, attachments }: VolumeState): AttachPlan {
+export function planAttachments({ nodes, isShared, attachments, neverTimesOut = false }: VolumeState): AttachPlan {
   const unneeded = attachments.filter(({ nodeName, isTerminating }) => !nodes.includes(nodeName) && !isTerminating);
-  const waits = unneeded.map((attachment) => waitOf(attachment));
+  const waits = unneeded.map((attachment) => waitOf(attachment, neverTimesOut));
   const detach = unneeded.flatMap(({ name, nodeName }, index) => {
     const wait = waits[index];
     if (wait === undefined || wait.is !== "detach") return [];
@@ -68,10 +70,10 @@ type Wait =
   /** Until the node changes, or `forMs` has passed. */
   | { readonly is: "wait"; readonly forMs?: number };
 
-function waitOf({ node, isInUse, unneededMs }: AttachmentState): Wait {
+function waitOf({ node, isInUse, unneededMs }: AttachmentState, neverTimesOut: boolean): Wait {
   if (node === "out-of-service") return { is: "detach", force: "out-of-service" };
   if (!isInUse && node !== "missing") return { is: "detach" };
-  if (node === "ready") return { is: "wait" };
+  if (node === "ready" || neverTimesOut) return { is: "wait" };
   const forMs = UNMOUNT_TIMEOUT_MS - unneededMs;
   return forMs <= 0 ? { is: "detach", force: "timeout" } : { is: "wait", forMs };
 }

@@ -69,6 +69,21 @@ test("a claim of a migrated plugin is annotated with the driver that expands it"
   assert.equal(spec?.resources?.requests?.["storage"], "2Gi");
 });
 
+test("a claim without a volume, one that has what it requests, and one whose volume is another claim's are left alone", async () => {
+  await using unbound = await given(CLASS, CLAIM);
+  await unbound.run(controller);
+  await requestMore(unbound.client).catch(() => undefined); // Only bound claims can grow.
+  await unbound.settled();
+  assert.deepEqual([unbound.events, unbound.actions], [[], []]);
+
+  const { cluster, events } = await eventsFor({
+    csi: { driver: "d", volumeHandle: "h" },
+    claimRef: { ...KEY, uid: "another" },
+  });
+  await using _cluster = cluster;
+  assert.deepEqual([events, cluster.actions], [[], []]);
+});
+
 test("a crash at any step does not change the final state", () =>
   everyStepMayBeTheLast(
     {
