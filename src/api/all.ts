@@ -26,6 +26,8 @@ import { horizontalPodAutoscalers } from "./autoscaling/horizontal-pod-autoscale
 import { cronJobs } from "./batch/v1/cron-job.ts";
 import { jobs } from "./batch/v1/job.ts";
 import { certificateSigningRequests } from "./certificates.k8s.io/v1/certificate-signing-request.ts";
+import { clusterTrustBundles } from "./certificates.k8s.io/v1beta1/cluster-trust-bundle.ts";
+import { podCertificateRequests } from "./certificates.k8s.io/v1beta1/pod-certificate-request.ts";
 import { leases } from "./coordination.k8s.io/v1/lease.ts";
 import { bindings } from "./core/v1/binding.ts";
 import { componentStatuses } from "./core/v1/component-status.ts";
@@ -47,6 +49,7 @@ import { services } from "./core/v1/service.ts";
 import { endpointSlices } from "./discovery.k8s.io/v1/endpoint-slice.ts";
 import { flowSchemas } from "./flowcontrol.apiserver.k8s.io/v1/flow-schema.ts";
 import { priorityLevelConfigurations } from "./flowcontrol.apiserver.k8s.io/v1/priority-level-configuration.ts";
+import { DEFAULT_FEATURE_GATES, dropDisabledFields, FEATURE_GATES, type FeatureGate, type FeatureGates } from "./feature-gates.ts";
 import type { Resource } from "./machinery/resource.ts";
 import { ingresses } from "./networking.k8s.io/v1/ingress.ts";
 import { nodeMetrics } from "./metrics.k8s.io/v1beta1/node-metrics.ts";
@@ -73,7 +76,7 @@ import { storageClasses } from "./storage.k8s.io/v1/storage-class.ts";
 import { volumeAttachments } from "./storage.k8s.io/v1/volume-attachment.ts";
 import { volumeAttributesClasses } from "./storage.k8s.io/v1/volume-attributes-class.ts";
 
-export const all: readonly Resource[] = [
+const kinds: readonly Resource[] = [
   // core
   bindings,
   componentStatuses,
@@ -116,6 +119,8 @@ export const all: readonly Resource[] = [
   jobs,
   // certificates.k8s.io
   certificateSigningRequests,
+  clusterTrustBundles,
+  podCertificateRequests,
   // networking.k8s.io
   ingressClasses,
   ingresses,
@@ -165,3 +170,30 @@ export const all: readonly Resource[] = [
   nodeMetrics,
   podMetrics,
 ];
+
+/** Kinds that are served only if a feature gate is on. */
+const GATES: ReadonlyMap<Resource, FeatureGate> = new Map<Resource, FeatureGate>([
+  [clusterTrustBundles, "ClusterTrustBundle"],
+  [podCertificateRequests, "PodCertificateRequest"],
+]);
+
+/** By the gates that are on: equal gates give the same values, so that a kind can be compared by identity. */
+const builtResources = new Map<string, readonly Resource[]>();
+
+/** The kinds that are served with these feature gates. */
+export function resourcesWith(gates: FeatureGates): readonly Resource[] {
+  const key = FEATURE_GATES.filter((gate) => gates[gate]).join();
+  const built = builtResources.get(key) ?? buildResources(gates);
+  builtResources.set(key, built);
+  return built;
+}
+
+function buildResources(gates: FeatureGates): readonly Resource[] {
+  const served = kinds.filter((resource) => {
+    const gate = GATES.get(resource);
+    return gate === undefined || gates[gate];
+  });
+  return dropDisabledFields(served, gates);
+}
+
+export const all = resourcesWith(DEFAULT_FEATURE_GATES);

@@ -171,3 +171,20 @@ describe("an invalid value is rejected with its flag and the valid values", () =
     test(word, () => deepEqual(parseArguments({ flags: apiServerFlags, arguments: {} }, [word]).problems, [problem]));
   }
 });
+
+test("feature gates are off unless --feature-gates enables them, and a projection requires its API", () => {
+  const gates = (words: string) => {
+    const parsed = optionsOf(words, MEMORY);
+    return parsed.ok ? parsed.options.api.featureGates : parsed.problems;
+  };
+  const off = { ClusterTrustBundle: false, ClusterTrustBundleProjection: false, PodCertificateRequest: false };
+  deepEqual(gates(""), off);
+  deepEqual(gates("--feature-gates PodCertificateRequest=true,ClusterTrustBundle=false"), { ...off, PodCertificateRequest: true });
+  deepEqual(gates("--feature-gates ClusterTrustBundleProjection=true"), [
+    "--feature-gates: ClusterTrustBundleProjection=true requires ClusterTrustBundle=true",
+  ]);
+  for (const wrong of ["Unknown=true", "ClusterTrustBundle", "ClusterTrustBundle=yes"]) {
+    const { problems } = parseArguments({ flags: apiServerFlags, arguments: {} }, ["--feature-gates", wrong]);
+    deepEqual(problems.length, 1, wrong);
+  }
+});

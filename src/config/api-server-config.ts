@@ -2,6 +2,7 @@
  * Flags of the API server, with upstream's names where they exist, and the configuration they produce, including the default locations of
  * files.
  */
+import { DEFAULT_FEATURE_GATES, FEATURE_GATES, isFeatureGate, type FeatureGates } from "../api/feature-gates.ts";
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
 import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
@@ -155,6 +156,13 @@ export const apiServerFlags = {
     type: "boolean",
     doc: 'Serve custom.metrics.k8s.io and external.metrics.k8s.io, which autoscalers read, from the metrics of Pods with the annotation prometheus.io/scrape: "true".',
   },
+  "feature-gates": {
+    type: "list",
+    placeholder: "NAME=true,...",
+    doc: `Features that are off by default, as upstream: ${FEATURE_GATES.join(", ")}. A gate also serves the kinds of its feature, without --runtime-config.`,
+    expects: (text) =>
+      parseFeatureGate(text) === undefined ? `NAME=true or NAME=false, with a name of: ${FEATURE_GATES.join(", ")}` : undefined,
+  },
   "event-ttl": durationFlag("1h0m0s", "Retention time of Events."),
   ...admissionFlags,
   ...identityFlags,
@@ -171,6 +179,7 @@ export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig
     ...proxyClientProblems(values),
     ...identityProblems(values),
     ...admissionProblems(values),
+    ...featureGateProblems(featureGates(values)),
   ];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, options: apiServerConfig(values, store) };
 }
@@ -234,7 +243,24 @@ function apiConfig(values: ApiServerFlagValues): ApiServerConfig {
     ...(modes.length === 0 ? {} : { authorizationModes: modes }),
     ...preferredAddressTypes(values),
     admission: admissionConfig(values),
+    featureGates: featureGates(values),
   };
+}
+
+/** "ClusterTrustBundle=true". */
+function parseFeatureGate(text: string): Partial<FeatureGates> | undefined {
+  const [name = "", value, ...more] = text.split("=");
+  if (!isFeatureGate(name) || more.length > 0 || (value !== "true" && value !== "false")) return undefined;
+  return { [name]: value === "true" };
+}
+
+function featureGates(values: ApiServerFlagValues): FeatureGates {
+  return Object.assign({}, DEFAULT_FEATURE_GATES, ...values["feature-gates"].map(parseFeatureGate)) as FeatureGates;
+}
+
+function featureGateProblems({ ClusterTrustBundle, ClusterTrustBundleProjection }: FeatureGates): string[] {
+  if (!ClusterTrustBundleProjection || ClusterTrustBundle) return [];
+  return ["--feature-gates: ClusterTrustBundleProjection=true requires ClusterTrustBundle=true"];
 }
 
 export function isLoopback(address: string): boolean {

@@ -30,8 +30,16 @@ const ANY_DRIVER = "<any>";
 export type VolumeCounts = ReadonlyMap<string, { readonly desired: number; readonly actual: number }>;
 
 export interface StorageOperation {
-  /** The latter two for block devices. */
-  readonly operation: "volume_mount" | "volume_unmount" | "map_volume" | "unmap_volume";
+  /** Those that map and unmap are of block devices; a device is what the Pods of the node share. */
+  readonly operation:
+    | "volume_mount"
+    | "volume_unmount"
+    | "unmount_device"
+    | "map_volume"
+    | "unmap_volume"
+    | "unmap_device"
+    | "verify_controller_attached_volume"
+    | "volume_fs_resize";
   /** "kubernetes.io/configmap", "kubernetes.io/csi:<driver>". */
   readonly plugin: string;
   readonly durationMs: number;

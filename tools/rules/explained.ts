@@ -78,14 +78,6 @@ export const explanations: readonly Explanation[] = [
     why: "The feature CoordinatedLeaderElection is off by default, and the fields are dropped.",
   },
   {
-    rule: / (\S* \|\| )?(clusterTrustBundle\.|sources\.clusterTrustBundle)/,
-    why: "The feature ClusterTrustBundleProjection is off by default, and the field is dropped.",
-  },
-  {
-    rule: / (podCertificate\.|sources\.podCertificate)/,
-    why: "The feature PodCertificateRequest is off by default, and the field is dropped.",
-  },
-  {
     rule: / lifecycle\.stopSignal: /,
     why: "The feature ContainerStopSignals is off by default, and the field is dropped.",
   },

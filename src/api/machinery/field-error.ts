@@ -45,6 +45,11 @@ export function invalid(field: string, value: unknown, detail: string): FieldErr
   return { type: "FieldValueInvalid", field, body: withDetail(`Invalid value: ${quote(value)}`, detail) };
 }
 
+/** For values that are secret, or too long to be of use in a message. */
+export function invalidUnquoted(field: string, detail: string): FieldError {
+  return { type: "FieldValueInvalid", field, body: `Invalid value: ${detail}` };
+}
+
 export function immutable(field: string, value: unknown): FieldError {
   return invalid(field, value, "field is immutable");
 }

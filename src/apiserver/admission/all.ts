@@ -6,6 +6,7 @@ import type { AdmissionPluginFactory } from "../framework/admission.ts";
 import { certificateApproval } from "./certificate-approval/certificate-approval.ts";
 import { certificateSigning } from "./certificate-signing/certificate-signing.ts";
 import { certificateSubjectRestriction } from "./certificate-subject-restriction/certificate-subject-restriction.ts";
+import { clusterTrustBundleAttest } from "./cluster-trust-bundle-attest/cluster-trust-bundle-attest.ts";
 import { defaultIngressClass } from "./default-ingress-class/default-ingress-class.ts";
 import { defaultStorageClass } from "./default-storage-class/default-storage-class.ts";
 import { defaultTolerationSeconds } from "./default-toleration-seconds/default-toleration-seconds.ts";
@@ -51,6 +52,7 @@ export const all: Readonly<Record<string, ListedPlugin>> = {
   RuntimeClass: { make: runtimeClass, byDefault: true, changesObjects: true },
   CertificateApproval: { make: certificateApproval, byDefault: true, changesObjects: false },
   CertificateSigning: { make: certificateSigning, byDefault: true, changesObjects: false },
+  ClusterTrustBundleAttest: { make: clusterTrustBundleAttest, byDefault: true, changesObjects: false },
   CertificateSubjectRestriction: { make: certificateSubjectRestriction, byDefault: true, changesObjects: false },
   DefaultIngressClass: { make: defaultIngressClass, byDefault: true, changesObjects: true },
   PodTopologyLabels: { make: podTopologyLabels, byDefault: true, changesObjects: true },

@@ -1,4 +1,5 @@
 /** All settings of the API server, with their defaults in one place. Flags and files are parsed elsewhere (config). */
+import { DEFAULT_FEATURE_GATES, type FeatureGates } from "../../api/feature-gates.ts";
 import { DEFAULT_ADMISSION_CONFIG, type AdmissionConfig } from "./admission-config.ts";
 
 export interface ApiServerConfig {
@@ -28,6 +29,8 @@ export interface ApiServerConfig {
   /** Authorizers in the order in which they are called (--authorization-mode). */
   readonly authorizationModes: readonly string[];
   readonly admission: AdmissionConfig;
+  /** Features that are off by default (--feature-gates). */
+  readonly featureGates: FeatureGates;
 }
 
 export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
@@ -43,4 +46,5 @@ export const DEFAULT_API_SERVER_CONFIG: ApiServerConfig = {
   freezeObjects: false,
   authorizationModes: ["Node", "RBAC"],
   admission: DEFAULT_ADMISSION_CONFIG,
+  featureGates: DEFAULT_FEATURE_GATES,
 };

@@ -13,6 +13,7 @@ import {
 } from "./admission-policy/admission-policy-extensions.ts";
 import { bindingExtension } from "./binding/binding-extension.ts";
 import { componentStatusExtension } from "./component-status/component-status-extension.ts";
+import { podCertificateRequestExtension } from "./pod-certificate-request/pod-certificate-request-extension.ts";
 import { podExtension } from "./pod/pod-extension.ts";
 import { resourceClaimExtension, resourceClaimTemplateExtension } from "./resource-claim/resource-claim-extensions.ts";
 import { nodeMetricsExtension, podMetricsExtension } from "./resource-metrics/resource-metrics-extensions.ts";
@@ -32,6 +33,7 @@ export const all: readonly ExtensionFactory[] = [
   mutatingAdmissionPolicyBindingExtension,
   mutatingAdmissionPolicyExtension,
   nodeMetricsExtension,
+  podCertificateRequestExtension,
   podExtension,
   podMetricsExtension,
   resourceClaimExtension,

@@ -5,6 +5,7 @@
 import assert from "node:assert/strict";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { DEFAULT_ADMISSION_CONFIG } from "../framework/admission-config.ts";
+import type { ApiServerConfig } from "../framework/api-server-config.ts";
 import type { User } from "../framework/request.ts";
 import { startServer, type CallAnswer, type StartedServer } from "./server.ts";
 
@@ -17,9 +18,13 @@ export function nodeUser(name: string): User {
   return { name: `system:node:${name}`, groups: ["system:nodes"] };
 }
 
-export async function startNodeCluster(authorizationModes: readonly string[] = ["Node", "RBAC"]): Promise<StartedServer> {
+export async function startNodeCluster(
+  authorizationModes: readonly string[] = ["Node", "RBAC"],
+  config: Partial<ApiServerConfig> = {},
+): Promise<StartedServer> {
   const disabledPlugins = ["ServiceAccount", "StorageObjectInUseProtection", "TaintNodesByCondition"];
-  const server = await startServer({ config: { authorizationModes, admission: { ...DEFAULT_ADMISSION_CONFIG, disabledPlugins } } });
+  const admission = { ...DEFAULT_ADMISSION_CONFIG, disabledPlugins };
+  const server = await startServer({ config: { authorizationModes, admission, ...config } });
   for (const name of ["ns", "other"]) await make(server, "/api/v1/namespaces", { metadata: { name } });
   for (const name of ["n1", "n2"]) await make(server, "/api/v1/nodes", { metadata: { name } });
   return server;

@@ -2,7 +2,7 @@
  * The API server's core for tests: on a memory store, under virtual time, with a fixed seed, without sockets. `call` goes through
  * `exchange`, so a test sees what a client would see.
  */
-import { all } from "../../api/all.ts";
+import { resourcesWith } from "../../api/all.ts";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import { tooLarge } from "../../api/machinery/status-error.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
@@ -101,7 +101,7 @@ export async function startServer(options: Partial<ApiServerOptions> = {}): Prom
   const store = options.store ?? memoryStore(clock);
   const server = await startApiServer({
     store,
-    resources: all,
+    resources: resourcesWith(options.config?.featureGates ?? DEFAULT_API_SERVER_CONFIG.featureGates),
     schemas,
     clock,
     random: seededRandom(1),

@@ -6,7 +6,7 @@
  */
 
 /** Named as in JSON Web Signatures (RFC 7518). "none" and the shared-secret algorithms are excluded on purpose. */
-export type SignatureAlgorithm = "ES256" | "ES384" | "ES512" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512";
+export type SignatureAlgorithm = "ES256" | "ES384" | "ES512" | "RS256" | "RS384" | "RS512" | "PS256" | "PS384" | "PS512" | "EdDSA";
 
 export interface Signer {
   readonly algorithm: SignatureAlgorithm;

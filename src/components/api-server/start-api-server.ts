@@ -1,5 +1,5 @@
 /** Starts the API server on a store: built-in resources, the clock, and the loops that compact the store and expire objects. */
-import { all as builtInResources } from "../../api/all.ts";
+import { resourcesWith } from "../../api/all.ts";
 import { parseDescriptions, type Descriptions } from "../../api/descriptions.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { schemas } from "../../api/schemas.ts";
@@ -164,7 +164,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
   provideTimeZones(machineTimeZone);
   return startApiServer({
     store,
-    resources: builtInResources.map((resource) => withTimeToLive(resource, eventTtlMs)),
+    resources: resourcesWith(api.featureGates).map((resource) => withTimeToLive(resource, eventTtlMs)),
     schemas,
     clock,
     random,

@@ -8,6 +8,7 @@ import { Disposables } from "../../base/disposables.ts";
 import type { Client } from "../../client/client.ts";
 import { createInformers } from "../../client/informer/informers.ts";
 import { IN_PROCESS_HOST, RequestMetrics } from "../../client/request-metrics.ts";
+import { generateKey } from "../../host/crypto/keys.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { removeCgroup } from "../../host/kernel/cgroup-tree.ts";
 import { cgroupSettings } from "../../host/kernel/cgroup-settings.ts";
@@ -38,6 +39,7 @@ import { nodeCgroups, podCgroup, podsCgroup } from "../../kubelet/container-conf
 import type { ServedKubelet } from "../../kubelet/server/call.ts";
 import type { UsageStats } from "../../kubelet/contracts/runtime.ts";
 import { startKubeletServer, type KubeletServer } from "../../kubelet/server/kubelet-server.ts";
+import { startPodCertificates } from "../../kubelet/certificates/pod-certificates.ts";
 import { startServiceAccountTokens } from "../../kubelet/references/service-account-tokens.ts";
 import { startNodeCsi } from "./csi.ts";
 import { startNodeDra } from "./dra.ts";
@@ -68,6 +70,14 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const references = starting.use(startReferences({ client, informers, clock, random, log }));
   const tokens = starting.use(startServiceAccountTokens({ client, clock, random, log }));
   const late: { kubelet?: Kubelet; storage?: PodStorageOnDisk; calls?: DriverCalls } = {};
+  const podCertificates = starting.use(
+    startPodCertificates({
+      ...{ nodeName, client, informers, clock, random, log },
+      node: (signal) => references.node(nodeName, signal),
+      newKey: (type) => clock.external(generateKey(type)),
+      record: (about, event) => late.kubelet?.record(about, event),
+    }),
+  );
   const directories = await makeDirectories(options);
   starting.use(await sharedVolumes(options));
   const cgroups = cgroupsOf(options);
@@ -94,7 +104,7 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
   const images = volumeImages({ runtime, credentials: (pod, image) => podCredentials(pod, image, references) });
   const volumes = starting.use(
     await startPodVolumes({
-      ...{ rootDirectory, nodeName, references, tokens, csi: csi.volumes },
+      ...{ rootDirectory, nodeName, references, tokens, podCertificates, csi: csi.volumes },
       nodeAllocatable: () => allocatableOf(facts.capacity, facts),
       reportVolumesInUse: async () => (await late.kubelet?.reportVolumesInUse()) ?? [],
       claims: { writeStatus: claimStatusWriter(client), record: (about, event) => late.kubelet?.record(about, event) },

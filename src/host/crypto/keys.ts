@@ -10,12 +10,14 @@ import {
   createHash,
   createPrivateKey,
   createPublicKey,
+  generateKeyPair,
   randomBytes,
   sign,
   verify,
   X509Certificate,
   type KeyObject,
 } from "node:crypto";
+import { promisify } from "node:util";
 import type { KeyReader, SignatureAlgorithm, Signer, Verifier } from "../../base/crypto/signing.ts";
 
 /** A private key and its operations. */
@@ -57,6 +59,34 @@ export function makeKey(): SigningKey {
   let signer: Signer | undefined;
   const sign = (message: Uint8Array) => (signer ??= signerOf(createPrivateKey({ key: der, format: "der", type: "pkcs8" }))).sign(message);
   return { pem, signer: { algorithm: "ES256", publicKey: Buffer.from(`${P256_PUBLIC_BEFORE}${publicPoint}`, "hex"), sign } };
+}
+
+const newKeyPair = promisify(generateKeyPair);
+
+/** Generates a key of one of upstream's types for Pods, without holding the event loop: one of 4,096 bits takes a second. */
+export async function generateKey(type: string): Promise<SigningKey> {
+  const privateKey = await generatePrivateKey(type);
+  const pem = privateKey.export({ type: "pkcs8", format: "pem" }).toString();
+  return { pem, signer: signerOf(privateKey) };
+}
+
+async function generatePrivateKey(type: string): Promise<KeyObject> {
+  switch (type) {
+    case "RSA3072":
+      return (await newKeyPair("rsa", { modulusLength: 3072 })).privateKey;
+    case "RSA4096":
+      return (await newKeyPair("rsa", { modulusLength: 4096 })).privateKey;
+    case "ECDSAP256":
+      return (await newKeyPair("ec", { namedCurve: "P-256" })).privateKey;
+    case "ECDSAP384":
+      return (await newKeyPair("ec", { namedCurve: "P-384" })).privateKey;
+    case "ECDSAP521":
+      return (await newKeyPair("ec", { namedCurve: "P-521" })).privateKey;
+    case "ED25519":
+      return (await newKeyPair("ed25519", {})).privateKey;
+    default:
+      throw new Error(`unknown key type ${JSON.stringify(type)}`);
+  }
 }
 
 /** Returns the private key of a PEM file. Throws one sentence that says what the file is instead. */
@@ -171,10 +201,12 @@ function curveOf(key: KeyObject): { readonly algorithm: SignatureAlgorithm; read
 }
 
 function signerOf(key: KeyObject): Signer {
+  const publicKey = createPublicKey(key).export({ type: "spki", format: "der" });
+  if (key.asymmetricKeyType === "ed25519") return { algorithm: "EdDSA", publicKey, sign: (message) => sign(null, message, key) };
   const algorithm = key.asymmetricKeyType === "rsa" ? "RS256" : curveOf(key).algorithm;
   return {
     algorithm,
-    publicKey: createPublicKey(key).export({ type: "spki", format: "der" }),
+    publicKey,
     sign: (message) => sign(hashOf(algorithm), message, { key, ...encodingOf(algorithm) }),
   };
 }

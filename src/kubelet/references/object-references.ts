@@ -7,6 +7,8 @@
  * Forbidden answer is retried for a few seconds. Not here: the contract (references.ts).
  */
 import type { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service } from "../../api/generated/core/v1.ts";
+import type { ClusterTrustBundle } from "../../api/generated/certificates.k8s.io/v1beta1.ts";
+import { clusterTrustBundles } from "../../api/certificates.k8s.io/v1beta1/cluster-trust-bundle.ts";
 import type { CSIDriver, VolumeAttachment } from "../../api/generated/storage.k8s.io/v1.ts";
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import { nodes } from "../../api/core/v1/node.ts";
@@ -49,6 +51,10 @@ class ObjectReferences implements References {
   readonly #objects = new Map<string, FollowedObject>();
   /** Keys of the objects that each Pod refers to, by its uid. */
   readonly #objectsOf = new Map<string, ReadonlySet<string>>();
+  /** Uids of the Pods that project trust bundles. */
+  readonly #trusting = new Set<string>();
+  /** Undefined: no Pod has needed them yet, so that nothing is watched. */
+  #trustBundles: Informer<ClusterTrustBundle> | undefined;
   readonly #listeners = new Set<(podUid: string) => void>();
   readonly #closing = new AbortController();
   readonly #ending = new Set<Promise<void>>();
@@ -75,6 +81,7 @@ class ObjectReferences implements References {
   unregister(podUid: string): void {
     const keys = this.#objectsOf.get(podUid) ?? [];
     this.#objectsOf.delete(podUid);
+    this.#trusting.delete(podUid);
     for (const key of keys) this.#release(key, podUid);
   }
 
@@ -106,6 +113,14 @@ class ObjectReferences implements References {
     return this.#fetch(nodes, { name }, signal);
   }
 
+  async trustBundles(podUid: string, signal?: AbortSignal): Promise<readonly ClusterTrustBundle[]> {
+    this.#closing.signal.throwIfAborted();
+    this.#trusting.add(podUid);
+    const informer = (this.#trustBundles ??= this.#watchTrustBundles());
+    await informer.synced(signal);
+    return informer.list();
+  }
+
   async services(namespace: string, signal?: AbortSignal): Promise<readonly Service[]> {
     await this.#services.synced(signal);
     const own = this.#services.list(namespace);
@@ -126,6 +141,14 @@ class ObjectReferences implements References {
     this.#objectsOf.clear();
     for (const [key, object] of this.#objects) this.#end(key, object);
     await Promise.all(this.#ending);
+  }
+
+  #watchTrustBundles(): Informer<ClusterTrustBundle> {
+    const informer = this.#options.informers.of(clusterTrustBundles);
+    const changed = (): void => this.#notify(this.#trusting);
+    // Ends with the informers.
+    informer.listen({ added: changed, updated: changed, deleted: changed });
+    return informer;
   }
 
   #need(key: string, podUid: string, object: { kind: ResourceKind<Referable>; namespace: string; name: string }): void {

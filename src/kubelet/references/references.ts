@@ -4,6 +4,7 @@
  * each time. The contract; object-references.ts implements it.
  */
 import type { ConfigMap, Node, PersistentVolume, PersistentVolumeClaim, Pod, Secret, Service } from "../../api/generated/core/v1.ts";
+import type { ClusterTrustBundle } from "../../api/generated/certificates.k8s.io/v1beta1.ts";
 import type { CSIDriver, VolumeAttachment } from "../../api/generated/storage.k8s.io/v1.ts";
 
 export interface References extends AsyncDisposable {
@@ -19,6 +20,8 @@ export interface References extends AsyncDisposable {
   volumeAttachment(name: string, signal?: AbortSignal): Promise<VolumeAttachment | undefined>;
   /** Only this node's own. */
   node(name: string, signal?: AbortSignal): Promise<Node | undefined>;
+  /** All of them. The Pod is notified of their changes from then on. Waits for the initial list. */
+  trustBundles(podUid: string, signal?: AbortSignal): Promise<readonly ClusterTrustBundle[]>;
   /** Services of the namespace and the API server's own (default/kubernetes), for environment variables. Waits for the initial list. */
   services(namespace: string, signal?: AbortSignal): Promise<readonly Service[]>;
   /** Notifies the listener that an object which this Pod refers to was created, changed or deleted. */

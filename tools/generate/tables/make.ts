@@ -15,6 +15,7 @@ const GO_VERSION = "v0.36.0";
 
 /** In addition to the stable packages of k8s.io/api, which are found by their folders. */
 const MORE_API_PACKAGES = [
+  "k8s.io/api/certificates/v1beta1",
   "k8s.io/apimachinery/pkg/apis/meta/v1",
   "k8s.io/apimachinery/pkg/runtime",
   "k8s.io/apimachinery/pkg/version",
@@ -25,6 +26,9 @@ const MORE_API_PACKAGES = [
   "k8s.io/metrics/pkg/apis/external_metrics/v1beta1",
   "k8s.io/metrics/pkg/apis/metrics/v1beta1",
 ];
+
+/** Types of a package that k8ts does not serve. */
+const UNSERVED: Readonly<Record<string, RegExp>> = { "k8s.io/api/certificates/v1beta1": /^CertificateSigningRequest/ };
 
 /** Their types are strings, numbers or have their own encoding; they have no rows. */
 const LENDING_PACKAGES = ["k8s.io/apimachinery/pkg/types", "k8s.io/apimachinery/pkg/api/resource", "k8s.io/apimachinery/pkg/util/intstr"];
@@ -136,7 +140,7 @@ function rowsOf(sources: Sources, { path, types }: GoPackage): { readonly types:
 }
 
 function isSent(sources: Sources, path: string, { name, fields }: GoType): boolean {
-  if (hasFormOfItsOwn(path, name) || !/^[A-Z]/.test(name)) return false;
+  if (hasFormOfItsOwn(path, name) || !/^[A-Z]/.test(name) || UNSERVED[path]?.test(name) === true) return false;
   if (path.endsWith("/runtime")) return SENT_OF_RUNTIME.includes(name);
   return sources.isMessage(path, name) || (fields ?? []).some(({ tags }) => tags.has("json"));
 }

@@ -88,6 +88,7 @@ const ALGORITHMS: Readonly<Partial<Record<SignatureAlgorithm, Uint8Array>>> = {
   ES256: sequence(objectIdentifier("1.2.840.10045.4.3.2")),
   ES384: sequence(objectIdentifier("1.2.840.10045.4.3.3")),
   ES512: sequence(objectIdentifier("1.2.840.10045.4.3.4")),
+  EdDSA: sequence(objectIdentifier("1.3.101.112")),
   // RSA algorithms have a NULL parameter.
   RS256: sequence(objectIdentifier("1.2.840.113549.1.1.11"), [5, 0]),
   RS384: sequence(objectIdentifier("1.2.840.113549.1.1.12"), [5, 0]),
@@ -97,7 +98,7 @@ const ALGORITHMS: Readonly<Partial<Record<SignatureAlgorithm, Uint8Array>>> = {
 export function algorithmOf({ algorithm }: Signer): Uint8Array {
   const found = ALGORITHMS[algorithm];
   if (found === undefined)
-    throw new RangeError(`Cannot sign a certificate with ${algorithm}: use ES256, ES384, ES512, RS256, RS384 or RS512`);
+    throw new RangeError(`Cannot sign a certificate with ${algorithm}: use EdDSA, ES256, ES384, ES512, RS256, RS384 or RS512`);
   return found;
 }
 

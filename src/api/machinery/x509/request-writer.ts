@@ -8,7 +8,8 @@ import { pemText } from "./pem.ts";
 import type { Subject } from "./subject.ts";
 
 export interface RequestContent {
-  readonly subject: Subject;
+  /** Absent: an empty name. */
+  readonly subject?: Subject;
   readonly alternativeNames?: Partial<AlternativeNames>;
 }
 
@@ -23,6 +24,6 @@ export function writeRequest({ subject, alternativeNames = {} }: RequestContent,
   const names = namesOf(alternativeNames);
   const extensions = names.length === 0 ? [] : [extension(SUBJECT_ALTERNATIVE_NAME, sequence(...names))];
   const attributes = extensions.length === 0 ? [] : sequence(objectIdentifier(EXTENSION_REQUEST), set(sequence(...extensions)));
-  const signed = sequence(VERSION_1, nameOf(subject), signer.publicKey, explicit(0, attributes));
+  const signed = sequence(VERSION_1, subject === undefined ? sequence() : nameOf(subject), signer.publicKey, explicit(0, attributes));
   return pemText("CERTIFICATE REQUEST", sequence(signed, algorithmOf(signer), bitString(signatureOf(signer, signed))));
 }

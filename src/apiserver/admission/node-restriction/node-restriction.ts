@@ -12,6 +12,7 @@ import { checkClaim } from "./claim.ts";
 import { checkNode } from "./node.ts";
 import { checkCsiNode, checkLease, checkResourceSlice } from "./own-objects.ts";
 import { checkPod } from "./pod.ts";
+import { checkPodCertificateRequest } from "./pod-certificate-request.ts";
 import { checkToken } from "./token.ts";
 import { checkVolume } from "./volume.ts";
 import { refuse } from "./errors.ts";
@@ -30,6 +31,7 @@ const CHECKS: ReadonlyMap<string, Check> = new Map<string, Check>([
   ["csinodes.storage.k8s.io", checkCsiNode],
   ["resourceslices.resource.k8s.io", checkResourceSlice],
   ["certificatesigningrequests.certificates.k8s.io", checkCertificateRequest],
+  ["podcertificaterequests.certificates.k8s.io", checkPodCertificateRequest],
 ]);
 
 export function nodeRestriction(dependencies: AdmissionDependencies): AdmissionPlugin {

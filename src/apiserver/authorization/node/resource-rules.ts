@@ -36,6 +36,7 @@ const RULES: Readonly<Record<string, Readonly<Record<string, NodeRule>>>> = {
   "resource.k8s.io": { resourceclaims: getsRelated("resourceclaims"), resourceslices: usesResourceSlice },
   "storage.k8s.io": { volumeattachments: getsRelated("volumeattachments"), csinodes: usesCsiNode },
   "coordination.k8s.io": { leases: usesLease },
+  "certificates.k8s.io": { podcertificaterequests: usesPodCertificateRequest },
 };
 
 /** undefined: all nodes have the same permissions on this resource. */
@@ -117,6 +118,22 @@ function usesResourceSlice(question: NodeQuestion): Refusal {
       return "can only list/watch/deletecollection resourceslices with nodeName field selector";
     default:
       return "only the following verbs are allowed for a ResourceSlice: get, watch, list, create, update, patch, delete, deletecollection";
+  }
+}
+
+/** Which Pods a node may create requests for is checked by NodeRestriction. */
+function usesPodCertificateRequest(question: NodeQuestion): Refusal {
+  const { verb, resource } = question;
+  if (resource.subresource !== "") return "nodes may not access the status subresource of PodCertificateRequests";
+  switch (verb) {
+    case "create":
+      return undefined;
+    case "list":
+    case "watch":
+      if (selectsOwn(question, "spec.nodeName")) return undefined;
+      return "can only list/watch podcertificaterequests with nodeName field selector";
+    default:
+      return `nodes may not ${verb} podcertificaterequests`;
   }
 }
 

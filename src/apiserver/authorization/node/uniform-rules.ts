@@ -18,7 +18,7 @@ const RULES: Readonly<Record<string, Readonly<Record<string, readonly string[]>>
   "authentication.k8s.io": { tokenreviews: ["create"] },
   "authorization.k8s.io": { subjectaccessreviews: ["create"], localsubjectaccessreviews: ["create"] },
   // For certificate rotation.
-  "certificates.k8s.io": { certificatesigningrequests: ["create", ...READ] },
+  "certificates.k8s.io": { certificatesigningrequests: ["create", ...READ], clustertrustbundles: READ },
   "storage.k8s.io": { csidrivers: READ },
   "node.k8s.io": { runtimeclasses: READ },
 };

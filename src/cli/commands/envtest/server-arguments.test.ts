@@ -40,8 +40,8 @@ for (const { title, argv, flags, ignored } of [
   { title: "a switch without a value", argv: ["--anonymous-auth", "--v=4"], flags: ["--anonymous-auth"], ignored: ["v"] },
   {
     title: "flags without a meaning here",
-    argv: ["--feature-gates=A=true", "--runtime-config", "api/all=true", "--store=etcd"],
-    flags: [],
+    argv: ["--feature-gates=A=true,ClusterTrustBundle=true", "--runtime-config", "api/all=true", "--store=etcd"],
+    flags: ["--feature-gates=ClusterTrustBundle=true"],
     ignored: ["feature-gates", "runtime-config", "store"],
   },
   { title: "a loopback address to advertise", argv: ["--advertise-address=127.0.0.1", "--insecure-port=0"], flags: [], ignored: [] },

@@ -2,6 +2,7 @@
  * Translates the arguments that controller-runtime's envtest passes to kube-apiserver into flags of `k8ts apiserver`. Flags without a
  * meaning here are returned as ignored, so that a suite that sets one still starts. Pure.
  */
+import { isFeatureGate } from "../../../api/feature-gates.ts";
 import type { FlagSet } from "../../framework/flags.ts";
 
 export interface ServerArguments {
@@ -32,7 +33,13 @@ export function serverArguments(argv: readonly string[], known: FlagSet): Server
     else if (name.startsWith("etcd-") && Object.hasOwn(known, name)) etcdFlags.push(word);
     // A loopback address cannot be published to Pods, and envtest runs no Pods.
     else if (name === "advertise-address" && /^(?:127\.|::1$)/.test(value ?? "")) continue;
-    else if (Object.hasOwn(known, name) && name !== "store" && name !== "data-dir") flags.push(word);
+    else if (name === "feature-gates") {
+      // A suite may set any gate of upstream's.
+      const gates = (value ?? "").split(",");
+      const own = gates.filter((gate) => isFeatureGate(gate.split("=")[0] ?? ""));
+      if (own.length > 0) flags.push(`--${name}=${own.join(",")}`);
+      if (own.length < gates.length) ignored.push(name);
+    } else if (Object.hasOwn(known, name) && name !== "store" && name !== "data-dir") flags.push(word);
     else if (!EXPECTED.has(name)) ignored.push(name);
   }
   return { flags, etcdFlags, etcdServers, certificateDirectory, ignored };

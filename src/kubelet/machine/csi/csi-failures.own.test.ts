@@ -131,6 +131,7 @@ async function startScene({ kind = FILE_SYSTEM, isEnlarged = false, hangs = fals
         csiDriver: async () => csiDriver,
         volumeAttachment: async () => undefined,
         node: async () => undefined,
+        trustBundles: async () => [],
       },
       tokens: { ...silent, token: async () => "", forget: () => {} },
       claims: { writeStatus: async (changed) => (current = changed), record: () => {} },

@@ -75,6 +75,10 @@ class Objects {
     return Promise.resolve({ apiVersion: "v1", kind: "Node", metadata: { name, labels: this.nodeLabels } });
   }
 
+  trustBundles(): Promise<[]> {
+    return Promise.resolve([]);
+  }
+
   csiDriver(): Promise<undefined> {
     return Promise.resolve(undefined);
   }

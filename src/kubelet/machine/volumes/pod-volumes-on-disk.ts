@@ -18,6 +18,7 @@ import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { ContainerConfigError } from "../../contracts/pod-machine.ts";
 import type { VolumeReport } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, PodVolumes } from "../../contracts/pod-volumes.ts";
+import type { PodCertificates } from "../../certificates/pod-certificates.ts";
 import type { References } from "../../references/references.ts";
 import type { ServiceAccountTokens } from "../../references/service-account-tokens.ts";
 import { toOwnRoot } from "../../shared/default-root.ts";
@@ -47,6 +48,8 @@ export interface PodVolumesOptions {
   readonly nodeName: string;
   readonly references: VolumeReferences & Pick<References, "listen">;
   readonly tokens: Pick<ServiceAccountTokens, "token" | "forget" | "listen">;
+  /** Absent: Pods cannot project certificates. */
+  readonly podCertificates?: VolumeNode["podCertificates"] & Pick<PodCertificates, "forget" | "listen">;
   /** Absent: no CSI driver registers on this node. */
   readonly csi?: VolumeNode["csi"] & {
     /** Notifies the listener that a driver wants to renew the volumes of this Pod. */
@@ -64,11 +67,15 @@ export interface PodVolumesOptions {
   /** Absent: no image volumes. */
   readonly images?: VolumeImages;
   /** Absent: claims are not grown. */
-  readonly claims?: Omit<VolumeExpansionOptions, "node">;
+  readonly claims?: Omit<VolumeExpansionOptions, "node" | "timed">;
   readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes" | "volumesFound">;
   readonly clock: Clock;
   readonly log: Logger;
 }
+
+const NO_CERTIFICATES: VolumeNode["podCertificates"] = {
+  credentials: async () => Promise.reject(new VolumeError("sources of type podCertificate are not supported on this node")),
+};
 
 export async function startPodVolumes(options: PodVolumesOptions): Promise<PodVolumes> {
   await makeDirectories(options.rootDirectory, PARENT_MODE);
@@ -119,6 +126,7 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#staged = staged;
     const node: VolumeNode = {
       ...options,
+      podCertificates: options.podCertificates ?? NO_CERTIFICATES,
       csi: options.csi ?? { driver: () => undefined },
       nodeAllocatable: () => options.nodeAllocatable(),
       pluginsDirectory: directories.plugins,
@@ -127,7 +135,7 @@ class PodVolumesOnDisk implements PodVolumes {
       iscsi: new MachineIscsiInitiator({ clock: options.clock }),
     };
     this.#node = node;
-    this.#expansion = options.claims && new VolumeExpansion({ ...options.claims, node });
+    this.#expansion = options.claims && new VolumeExpansion({ ...options.claims, node, timed: timedOperations(options) });
     this.#checks = new ClaimChecks({
       clock: options.clock,
       isNeeded: () => this.#expandable().length > 0,
@@ -150,7 +158,8 @@ class PodVolumesOnDisk implements PodVolumes {
     const changed = (podUid: string) => this.#pods.has(podUid) && this.#updates.want(podUid);
     options.metrics?.countVolumes(() => countVolumes(this.#pods.values()));
     const republish = options.csi === undefined ? [] : [options.csi.listenToRepublish(changed)];
-    this.#listening = [options.references.listen(changed), options.tokens.listen(changed), ...republish];
+    const certificates = options.podCertificates === undefined ? [] : [options.podCertificates.listen(changed)];
+    this.#listening = [options.references.listen(changed), options.tokens.listen(changed), ...republish, ...certificates];
   }
 
   async mount(pod: Pod, signal: AbortSignal): Promise<ReadonlyMap<string, MountedVolume>> {
@@ -215,6 +224,7 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#pods.delete(podUid);
     this.#updates.forget(podUid);
     this.#options.tokens.forget(podUid);
+    this.#options.podCertificates?.forget(podUid);
     await this.#turns.run(podUid, async () => {
       // SubPaths first: they are mounts of parts of volumes.
       await unmountUnder(this.#directories.subPaths(podUid));

@@ -105,13 +105,14 @@ export class StagedVolumes {
   }
 
   /** The Pod has unmounted the volume. The record is removed last, so that an interrupted call is repeated. */
-  async release({ stateDirectory }: VolumeLocation, { plugin, node }: Omit<Staging, "resolved">): Promise<void> {
+  async release({ stateDirectory }: VolumeLocation, { plugin, node, timed }: Releasing): Promise<void> {
     const record = this.#records.get(stateDirectory);
     if (record === undefined) return;
     await this.#turns.run(record.volumeId, async () => {
       const { volumeId, directory } = record;
       const isUsed = [...this.#records].some(([other, { volumeId: id }]) => other !== stateDirectory && id === volumeId);
-      if (!isUsed && directory !== undefined) await plugin.staging?.unstage(directory, node);
+      const { staging } = plugin;
+      if (!isUsed && directory !== undefined && staging !== undefined) await timed(() => staging.unstage(directory, node));
       if (!isUsed) this.#staged.delete(volumeId);
       await removeFile(joinPath(stateDirectory, RECORD_FILE));
       this.#records.delete(stateDirectory);
@@ -123,6 +124,11 @@ export class StagedVolumes {
     await writePrivateText(joinPath(stateDirectory, RECORD_FILE), JSON.stringify(record));
     this.#records.set(stateDirectory, record);
   }
+}
+
+interface Releasing extends Omit<Staging, "resolved"> {
+  /** Measures the duration. */
+  timed(run: () => Promise<void>): Promise<void>;
 }
 
 interface Staging {

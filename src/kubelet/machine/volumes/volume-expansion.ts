@@ -11,6 +11,7 @@ import type { RecordedEvent } from "../../../client/events/event-recorder.ts";
 import { expandedStatus, expansionDue, inProgressStatus } from "../../volumes/framework/claim-expansion.ts";
 import { isReadOnlyClaim } from "../../volumes/framework/claimed-volume.ts";
 import type { VolumeNode } from "../../volumes/framework/volume-plugin.ts";
+import { fullName, type TimedOperation } from "./volume-metrics.ts";
 import type { PlacedVolume } from "./volume-set-up.ts";
 
 export interface VolumeExpansionOptions {
@@ -18,6 +19,7 @@ export interface VolumeExpansionOptions {
   /** Writes the status of a claim; `claimStatusWriter` is the implementation. */
   writeStatus(claim: PersistentVolumeClaim, reason: string): Promise<PersistentVolumeClaim>;
   record(about: KubeObject, event: RecordedEvent): void;
+  readonly timed: TimedOperation;
 }
 
 export class VolumeExpansion {
@@ -32,7 +34,8 @@ export class VolumeExpansion {
     const { node } = this.#options;
     const { persistent, volumeName, pod, volume } = podVolume;
     const size = persistent === undefined ? undefined : expansionDue(persistent);
-    if (plugin.expand === undefined || persistent === undefined || size === undefined) return;
+    const expand = plugin.expand?.bind(plugin);
+    if (expand === undefined || persistent === undefined || size === undefined) return;
     const about = [pod, persistent.claim];
     if (isReadOnlyClaim(volume)) {
       const message = `MountVolume.NodeExpandVolume failed for volume "${volumeName}" requested read-only file system`;
@@ -43,7 +46,9 @@ export class VolumeExpansion {
     if (claim.status?.allocatedResourceStatuses?.["storage"] === "NodeResizePending")
       claim = await this.#write(claim, inProgressStatus(claim), "Resizing");
     try {
-      await plugin.expand(podVolume, await plugin.resolve(podVolume, node, signal), node);
+      await this.#options.timed("volume_fs_resize", fullName(plugin, podVolume), async () =>
+        expand(podVolume, await plugin.resolve(podVolume, node, signal), node),
+      );
     } catch (error) {
       const why = error instanceof Error ? error.message : String(error);
       const message = `NodeExpandVolume.NodeExpandVolume failed for volume "${volumeName}" : ${why}`;

@@ -64,17 +64,23 @@ export class VolumeSetUp {
   async setUp({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<MountedVolume> {
     const { node, staged, timed } = this.#options;
     const mounted = await plugin.reconstruct(podVolume, node);
-    if (mounted !== undefined && plugin.refresh === undefined) return mounted;
-    if (mounted === undefined) await this.#admit({ plugin, podVolume }, signal);
-    const resolved = await this.#resolve({ plugin, podVolume }, signal);
     if (mounted !== undefined) {
-      await plugin.refresh?.(podVolume, resolved, node);
+      if (plugin.refresh !== undefined) await plugin.refresh(podVolume, await this.#resolve({ plugin, podVolume }, signal), node);
       return mounted;
     }
-    return timed(podVolume.isBlockDevice ? "map_volume" : "volume_mount", fullName(plugin, podVolume), async () => {
+    const name = fullName(plugin, podVolume);
+    const attached = await timed("verify_controller_attached_volume", name, () => this.#attached({ plugin, podVolume }, signal));
+    return timed(podVolume.isBlockDevice ? "map_volume" : "volume_mount", name, async () => {
+      const { resolved } = attached ?? { resolved: await this.#resolve({ plugin, podVolume }, signal) };
       await staged.stage(podVolume, { plugin, resolved, node });
       return plugin.mount(podVolume, resolved, node);
     });
+  }
+
+  /** Resolves when the volume may be used here, and one that a controller attaches is attached; undefined if no controller does. */
+  async #attached(placed: PlacedVolume, signal: AbortSignal): Promise<{ readonly resolved: unknown } | undefined> {
+    const isAttachable = await this.#admit(placed, signal);
+    return isAttachable ? { resolved: await this.#resolve(placed, signal) } : undefined;
   }
 
   /** Waits while a controller attaches the volume: an Event for something that is on its way would alarm for nothing. */
@@ -101,24 +107,26 @@ export class VolumeSetUp {
         const place = { plugin: plugin.directory, name };
         const record = staged.record(directories.volume(podUid, place));
         const location = directories.volume(podUid, { ...place, isBlockDevice: record?.isBlockDevice ?? devices?.includes(name) ?? false });
-        const operation = location.isBlockDevice ? "unmap_volume" : "volume_unmount";
-        await timed(operation, recordedName(plugin, record?.volumeId), async () => {
-          await plugin.unmount(location, node);
-          await staged.release(location, { plugin, node });
-        });
+        const fullName = recordedName(plugin, record?.volumeId);
+        const [unmount, unstage] = location.isBlockDevice
+          ? (["unmap_volume", "unmap_device"] as const)
+          : (["volume_unmount", "unmount_device"] as const);
+        await timed(unmount, fullName, () => plugin.unmount(location, node));
+        await staged.release(location, { plugin, node, timed: (run) => timed(unstage, fullName, run) });
       }
     }
   }
 
-  /** Checks that the volume may be used on this node, and waits until a controller knows that it is used. */
-  async #admit({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<void> {
+  /** Checks that the volume may be used on this node, and waits until a controller that attaches it knows that it is used. */
+  async #admit({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<boolean> {
     const { node, staged, reportInUse } = this.#options;
     const { persistent } = podVolume;
     if (persistent?.volume.spec?.nodeAffinity !== undefined)
       checkNodeAffinity(persistent.volume, await node.references.node(node.nodeName, signal));
-    if ((await plugin.staging?.isAttachable?.(podVolume, node, signal)) !== true) return;
+    if ((await plugin.staging?.isAttachable?.(podVolume, node, signal)) !== true) return false;
     const volumeId = plugin.staging?.volumeId(podVolume) ?? "";
     await staged.use(podVolume, volumeId);
     await reportInUse(volumeId);
+    return true;
   }
 }

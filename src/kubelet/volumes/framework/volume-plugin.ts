@@ -24,10 +24,12 @@ import type {
   Volume,
   VolumeSource,
 } from "../../../api/generated/core/v1.ts";
+import type { ClusterTrustBundle } from "../../../api/generated/certificates.k8s.io/v1beta1.ts";
 import type { CSIDriver, VolumeAttachment } from "../../../api/generated/storage.k8s.io/v1.ts";
 import type { ResourceList } from "../../../api/core/v1/pod/resource-list.ts";
 import type { Logger } from "../../../base/logger.ts";
 import type { CsiNodeDriver } from "../../../csi/contract.ts";
+import type { CertificateSource, PodCredentials } from "../../contracts/pod-certificates.ts";
 import type { VolumeReport } from "../../contracts/pod-storage.ts";
 import type { MountedVolume, TokenSpec } from "../../contracts/pod-volumes.ts";
 import type { IscsiInitiator } from "./iscsi-initiator.ts";
@@ -148,6 +150,8 @@ export interface VolumeNode {
   /** CSI drivers that are registered on the node, by name. */
   readonly csi: { driver(name: string): CsiNodeDriver | undefined };
   readonly tokens: { token(pod: Pod, wish: TokenSpec, signal?: AbortSignal): Promise<string> };
+  /** Requests a certificate if the source has none yet, and waits for it a while. Rejects with the reason if none was issued. */
+  readonly podCertificates: { credentials(source: CertificateSource, signal: AbortSignal): Promise<PodCredentials> };
   /** Absent: the container runtime has no views of images. */
   readonly images?: VolumeImages;
   readonly iscsi: IscsiInitiator;
@@ -176,4 +180,6 @@ export interface VolumeReferences {
   volumeAttachment(name: string, signal?: AbortSignal): Promise<VolumeAttachment | undefined>;
   /** This node's own object; no other one can be read. */
   node(name: string, signal?: AbortSignal): Promise<Node | undefined>;
+  /** All of them. The Pod's volumes are refreshed when they change. */
+  trustBundles(podUid: string, signal?: AbortSignal): Promise<readonly ClusterTrustBundle[]>;
 }

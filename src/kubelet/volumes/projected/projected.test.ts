@@ -30,7 +30,15 @@ volumeSuite({
     { source: { projected: { sources: [MISSING_SECRET, MISSING_SECRET] } }, message: 'secret "none" not found' },
     {
       source: { projected: { sources: [{ clusterTrustBundle: { path: "x" } }] } },
-      message: "sources of type clusterTrustBundle are not supported by this version",
+      message: "ClusterTrustBundle projection requires either name or signerName to be set",
+    },
+    {
+      source: { projected: { sources: [{ clusterTrustBundle: { name: "none", path: "x" } }] } },
+      message: 'while getting ClusterTrustBundle: clustertrustbundle.certificates.k8s.io "none" not found',
+    },
+    {
+      source: { projected: { sources: [{ clusterTrustBundle: { signerName: "a.b/c", labelSelector: {}, path: "x" } }] } },
+      message: "combination of signerName and labelSelector matched zero ClusterTrustBundles",
     },
     { source: { projected: { sources: [{}] } }, message: "a source of a projected volume is empty" },
   ],
@@ -67,3 +75,19 @@ for (const [securityContext, users, rights] of [
     deepEqual(files, [`token ${rights} token - 0`]);
   });
 }
+
+test("a Pod certificate is written as a bundle, a key and a chain, readable as a token is", async () => {
+  const world = new VolumeWorld();
+  const [signerName, keyType] = ["example.com/s", "ED25519"];
+  const sources = [
+    { podCertificate: { signerName, keyType, credentialBundlePath: "both.pem" } },
+    { podCertificate: { signerName, keyType, keyPath: "key.pem", certificateChainPath: "chain.pem" } },
+  ];
+  world.spec = { securityContext: { fsGroup: 9 } };
+
+  deepEqual(await world.filesOf(projected, { projected: { sources } }), [
+    "both.pem 600 - key v 0\nchain\n",
+    "chain.pem 600 - chain\n",
+    "key.pem 600 - key v 1\n",
+  ]);
+});

@@ -10,6 +10,7 @@ import type {
   Secret,
   Volume,
 } from "../../../api/generated/core/v1.ts";
+import type { ClusterTrustBundle } from "../../../api/generated/certificates.k8s.io/v1beta1.ts";
 import type { CSIDriver, VolumeAttachment } from "../../../api/generated/storage.k8s.io/v1.ts";
 import { encodeText } from "../../../api/core/v1/secret/contents.ts";
 import { createLogger } from "../../../base/logger.ts";
@@ -38,6 +39,7 @@ export class VolumeWorld implements VolumeNode {
   readonly csiNodeDrivers = new Map<string, CsiNodeDriver>();
   readonly csi: VolumeNode["csi"] = { driver: (name) => this.csiNodeDrivers.get(name) };
   node: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
+  trustBundles: readonly ClusterTrustBundle[] = [];
   labels: Readonly<Record<string, string>> = {};
   spec: Partial<PodSpec> = {};
 
@@ -57,10 +59,15 @@ export class VolumeWorld implements VolumeNode {
     csiDriver: async (name) => this.csiDrivers.get(name),
     volumeAttachment: async (name) => this.volumeAttachments.get(name),
     node: async () => this.node,
+    trustBundles: async () => this.trustBundles,
   };
 
   readonly tokens: VolumeNode["tokens"] = {
     token: async (_pod, { audience = "-", expirationSeconds = 0 }) => `token ${audience} ${expirationSeconds}`,
+  };
+
+  readonly podCertificates: VolumeNode["podCertificates"] = {
+    credentials: async ({ volumeName, index }) => ({ key: `key ${volumeName} ${index}\n`, certificateChain: "chain\n" }),
   };
 
   readonly initiator = new MemoryInitiator(this.mounter);

@@ -70,6 +70,7 @@ export async function startVolumeCase(): Promise<VolumeCase> {
         persistentVolumeClaim: async (_namespace, name) => claims.get(name),
         persistentVolume: async (name) => volumes.get(name),
         csiDriver: async () => undefined,
+        trustBundles: async () => [],
         volumeAttachment: async () => undefined,
         node: async (name): Promise<Node> => ({ apiVersion: "v1", kind: "Node", metadata: { name, labels: labels.ofNode } }),
       },

@@ -64,10 +64,7 @@ function defaultProjected(source: ProjectedVolumeSource): ProjectedVolumeSource 
   return withChanges(defaultMode(source), { sources: changedItems(source.sources, defaultProjection) });
 }
 
-/** Trust bundles and Pod certificates are behind feature gates that are off upstream: they are dropped. */
-function defaultProjection(projection: VolumeProjection): VolumeProjection {
-  const { clusterTrustBundle, podCertificate, ...kept } = projection;
-  const source = clusterTrustBundle === undefined && podCertificate === undefined ? projection : kept;
+function defaultProjection(source: VolumeProjection): VolumeProjection {
   return withChanges(source, {
     downwardAPI: changed(source.downwardAPI, (downward) => withChanges(downward, { items: changedItems(downward.items, defaultFile) })),
     serviceAccountToken: changed(source.serviceAccountToken, (token) =>

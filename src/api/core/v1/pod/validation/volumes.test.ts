@@ -113,7 +113,6 @@ const ROWS: readonly Row[] = [
                 { serviceAccountToken: { path: "" } },
                 { serviceAccountToken: { path: "../t", expirationSeconds: 5 } },
                 { serviceAccountToken: { path: "t", expirationSeconds: 99999999999 } },
-                { clusterTrustBundle: { path: "z" } },
               ],
             },
           },

@@ -62,11 +62,22 @@ function pathsOf(items: readonly { readonly path: string }[] | undefined, source
   return (items ?? []).map(({ path }) => ({ path, source }));
 }
 
-function pathsOfProjection({ configMap, secret, downwardAPI, serviceAccountToken }: VolumeProjection): readonly WrittenPath[] {
+function pathsOfProjection(projection: VolumeProjection): readonly WrittenPath[] {
+  const { configMap, secret, downwardAPI, serviceAccountToken, clusterTrustBundle, podCertificate } = projection;
   if (configMap?.items !== undefined) return pathsOf(configMap.items, `ConfigMap ${JSON.stringify(configMap.name ?? "")}`);
   if (secret?.items !== undefined) return pathsOf(secret.items, `Secret ${JSON.stringify(secret.name ?? "")}`);
   if (downwardAPI?.items !== undefined) return pathsOf(downwardAPI.items, "DownwardAPI");
-  return serviceAccountToken === undefined ? [] : [{ path: serviceAccountToken.path, source: "ServiceAccountToken" }];
+  if (serviceAccountToken !== undefined) return [{ path: serviceAccountToken.path, source: "ServiceAccountToken" }];
+  if (clusterTrustBundle !== undefined) {
+    const { name, signerName = "", path } = clusterTrustBundle;
+    return [{ path, source: `ClusterTrustBundle ${JSON.stringify(name ?? signerName)}` }];
+  }
+  const { certificateChainPath = "", keyPath = "", credentialBundlePath = "" } = podCertificate ?? {};
+  return [
+    { path: certificateChainPath, source: "PodCertificate chain" },
+    { path: keyPath, source: "PodCertificate key" },
+    { path: credentialBundlePath, source: "PodCertificate credential bundle" },
+  ];
 }
 
 function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<string> {
