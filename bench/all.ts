@@ -12,6 +12,8 @@ import { controllers } from "./controllers/controllers.ts";
 import { controllerAutoscalers } from "./controllers/autoscalers.ts";
 import { controllerJobs } from "./controllers/jobs.ts";
 import { controllerSets } from "./controllers/sets.ts";
+import { dashboardCauses } from "./dashboard/causes.ts";
+import { dashboardPage } from "./dashboard/dashboard.ts";
 import { extensionCel } from "./extension/cel.ts";
 import { customResources } from "./extension/custom-resources.ts";
 import { extensionAdmission } from "./extension/admission.ts";
@@ -58,6 +60,8 @@ export const all: readonly Benchmark[] = [
   clusterLarge,
   clusterTestControl,
   browserPage,
+  dashboardPage,
+  dashboardCauses,
   upSimulated,
   upContainerd,
 ];

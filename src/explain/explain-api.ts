@@ -45,10 +45,27 @@ export interface CauseItem {
   readonly deleted?: true;
   /** Absent: a user's own decision, or a client that is not trusted to name its cause. */
   readonly cause?: Cause;
+  /** How the request went through the API server; absent: of an older record. */
+  readonly stages?: RequestStages;
   /** Admission plugins that changed the object, in order; absent: none did. */
   readonly admission?: readonly AdmissionStep[];
   /** Why the request was refused. */
   readonly refusal?: Refusal;
+}
+
+/** Who decided in each stage of a request, and how long it took. A stage that the request did not reach is absent. */
+export interface RequestStages {
+  /**
+   * "client certificate", "service account token". Absent: a component in the process of the API server, which needs no credential.
+   * `impersonator`: the authenticated user, if the request impersonates another.
+   */
+  readonly authentication?: { readonly by: string; readonly impersonator?: string; readonly microseconds: number };
+  /** `by`: "RBAC", "Node", or "system:masters", whose members may do everything. `reason`: the authorizer's own text. */
+  readonly authorization?: { readonly by?: string; readonly reason?: string; readonly microseconds: number };
+  /** Admission plugins, webhooks and policies together. */
+  readonly admission?: { readonly microseconds: number };
+  /** From the end of admission to the acknowledged commit. */
+  readonly store?: { readonly microseconds: number };
 }
 
 /** One admission plugin that changed the object, and what it called. */

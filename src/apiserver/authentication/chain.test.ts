@@ -101,6 +101,11 @@ test("two spaces before a bearer token yield a warning that the token was ignore
   deepEqual(warnings, ["the provided Authorization header contains extra space before the bearer token, and is ignored"]);
 });
 
+test("authentication names the authenticator that found the user", async () => {
+  equal((await chainOf().authenticate(requestShowing(bearer("Bearer good")))).by, "static token");
+  equal((await chainOf().authenticate(requestShowing({}))).by, "no credential");
+});
+
 test("the same user is the same object in each request, so that authorization results can be cached", () => {
   const chain = chainOf();
   const [first, second] = [0, 1].map(() => chain.authenticate(requestShowing(bearer("Bearer good"))));

@@ -36,6 +36,8 @@ interface Attempt {
   /** Audiences of which a token must have one. */
   readonly audiences: readonly string[];
   readonly problems: string[];
+  /** Name of the authenticator that found the user. */
+  by: string;
 }
 
 export class AuthenticationChain implements Authenticator {
@@ -60,7 +62,7 @@ export class AuthenticationChain implements Authenticator {
 
   authenticate(request: ExchangeRequest): MaybePromise<Authenticated> {
     const { tokens, problems, warnings } = this.#shownBy(request);
-    const attempt = { request, tokens, audiences: this.#audiences, problems: [...problems] };
+    const attempt: Attempt = { request, tokens, audiences: this.#audiences, problems: [...problems], by: "" };
     const found = this.#runChain(attempt, 0);
     if (found instanceof Promise) return found.then((later) => this.#decide(attempt, later, warnings));
     return this.#decide(attempt, found, warnings);
@@ -78,7 +80,7 @@ export class AuthenticationChain implements Authenticator {
   }
 
   async reviewToken(token: string, audiences: readonly string[]): Promise<TokenReviewAnswer> {
-    const attempt: Attempt = { tokens: [token], audiences: audiences.length === 0 ? this.#audiences : audiences, problems: [] };
+    const attempt: Attempt = { tokens: [token], audiences: audiences.length === 0 ? this.#audiences : audiences, problems: [], by: "" };
     const found = await this.#runChain(attempt, 0);
     if (found !== undefined) return { authenticated: true, user: this.#internedUser(found.user), audiences: found.audiences ?? [] };
     return { authenticated: false, error: joinedErrors([INVALID_TOKEN, ...attempt.problems]) };
@@ -92,12 +94,18 @@ export class AuthenticationChain implements Authenticator {
       try {
         const found = index < requests ? this.#authenticateRequest(attempt, index) : this.#authenticateToken(attempt, index - requests);
         if (found instanceof Promise) return this.#continueChain(found, attempt, index + 1);
-        if (found !== undefined) return found;
+        if (found !== undefined) return this.#found(found, attempt, index);
       } catch (error) {
         note(error, attempt);
       }
     }
     return undefined;
+  }
+
+  #found(found: AuthenticatedToken, attempt: Attempt, index: number): AuthenticatedToken {
+    const requests = attempt.request === undefined ? 0 : this.#requests.length;
+    attempt.by = (index < requests ? this.#requests[index] : this.#tokens[(index - requests) % this.#tokens.length])?.name ?? "";
+    return found;
   }
 
   async #continueChain(
@@ -107,7 +115,7 @@ export class AuthenticationChain implements Authenticator {
   ): Promise<AuthenticatedToken | undefined> {
     try {
       const found = await waited;
-      if (found !== undefined) return found;
+      if (found !== undefined) return this.#found(found, attempt, next - 1);
     } catch (error) {
       note(error, attempt);
     }
@@ -128,10 +136,12 @@ export class AuthenticationChain implements Authenticator {
     return this.#meantFor(found, audiences);
   }
 
-  #decide({ request, tokens, problems }: Attempt, found: AuthenticatedToken | undefined, warnings: readonly string[]): Authenticated {
-    if (found !== undefined) return { user: this.#internedUser(found.user), warnings: found.warnings ?? [] };
+  #decide(attempt: Attempt, found: AuthenticatedToken | undefined, warnings: readonly string[]): Authenticated {
+    const { request, tokens, problems, by } = attempt;
+    if (found !== undefined) return { user: this.#internedUser(found.user), by, warnings: found.warnings ?? [] };
     const hasNoCredentials = tokens.length === 0 && problems.length === 0;
-    if (hasNoCredentials && request !== undefined && this.#admitsAnonymous(request)) return { user: ANONYMOUS, warnings };
+    if (hasNoCredentials && request !== undefined && this.#admitsAnonymous(request))
+      return { user: ANONYMOUS, by: "no credential", warnings };
     this.#log.debug("Authentication failed unexpectedly", { problems: problems.length === 0 ? [INVALID_TOKEN] : problems });
     throw new StatusError("Unauthorized", "Unauthorized");
   }

@@ -3,7 +3,7 @@ import type { AuthorizationModuleFactory } from "../framework/authorization.ts";
 
 export const alwaysAllow: AuthorizationModuleFactory = () => ({
   name: "AlwaysAllow",
-  authorize: () => ({ allowed: true }),
+  authorize: () => ({ allowed: true, authorizer: "AlwaysAllow" }),
   rulesFor: () => ({
     resourceRules: [{ verbs: ["*"], apiGroups: ["*"], resources: ["*"] }],
     nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],

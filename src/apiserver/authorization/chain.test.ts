@@ -42,7 +42,10 @@ for (const [asked, answer] of ROWS) {
 test("system:masters is allowed everything before any authorizer is called, and no other group is", () => {
   const chain = chainOf({ authorize: () => no });
 
-  assert.deepEqual(chain.authorize({ ...QUESTION, user: { name: "a", groups: ["b", "system:masters"] } }), { allowed: true });
+  assert.deepEqual(chain.authorize({ ...QUESTION, user: { name: "a", groups: ["b", "system:masters"] } }), {
+    allowed: true,
+    authorizer: "system:masters",
+  });
   assert.equal(chain.authorize({ ...QUESTION, user: { name: "system:masters", groups: ["system:masters2"] } }).allowed, false);
 });
 
@@ -78,7 +81,7 @@ test("AlwaysAllow lists all rules, AlwaysDeny reports an error and has no opinio
     nonResourceRules: [{ verbs: ["*"], nonResourceURLs: ["*"] }],
   };
 
-  assert.deepEqual(alwaysAllow(CONTEXT).authorize(QUESTION), { allowed: true });
+  assert.deepEqual(alwaysAllow(CONTEXT).authorize(QUESTION), { allowed: true, authorizer: "AlwaysAllow" });
   assert.deepEqual(alwaysAllow(CONTEXT).rulesFor?.(JANE, "a"), { ...everything, incomplete: false });
   assert.deepEqual(alwaysDeny(CONTEXT).authorize(QUESTION), { allowed: false, reason: "Everything is forbidden." });
   assert.deepEqual(alwaysDeny(CONTEXT).rulesFor?.(JANE, "a"), { resourceRules: [], nonResourceRules: [], incomplete: false });

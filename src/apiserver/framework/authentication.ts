@@ -71,6 +71,8 @@ export interface Authenticator {
 
 export interface Authenticated {
   readonly user: User;
+  /** Name of the authenticator that found the user; absent: unknown. */
+  readonly by?: string;
   readonly warnings?: readonly string[];
 }
 

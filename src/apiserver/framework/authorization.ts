@@ -38,6 +38,8 @@ export interface AccessDecision {
   readonly allowed: boolean;
   /** Denied, whatever other authorizers decide. */
   readonly denied?: boolean;
+  /** Name of the authorizer that decided, or MASTERS; for the explain API. */
+  readonly authorizer?: string;
   /** Upstream's text, for reviews and Forbidden errors; absent or "": none. */
   readonly reason?: string;
   /** Lookups that failed during the decision, for reviews. */

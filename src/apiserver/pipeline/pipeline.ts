@@ -97,7 +97,7 @@ export class Pipeline {
     let body: BodyReservation | undefined;
     let seat: Seat | undefined;
     try {
-      this.#authorize(request);
+      this.#authorize(request, started);
       const flow = arrival.flow ?? this.classify(request);
       let received: RequestBody | undefined;
       if (arrival.body !== undefined) {
@@ -195,8 +195,11 @@ export class Pipeline {
     return { is: "connection", answer };
   }
 
-  #authorize(request: PipelineRequest): void {
-    mustHaveAccess(this.#server.authorizer, requestedAccessOf(request));
+  #authorize(request: PipelineRequest, authenticatedMs: number): void {
+    const { trail } = request.context;
+    trail?.authenticated(authenticatedMs);
+    const decision = mustHaveAccess(this.#server.authorizer, requestedAccessOf(request));
+    trail?.authorized(decision, this.#server.clock.monotonic());
   }
 
   /** Not found is the answer to a question rather than a refusal, and overload is counted, not recorded: both come in floods. */

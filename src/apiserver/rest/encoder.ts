@@ -35,6 +35,8 @@ export interface EncoderOptions {
   readonly form: AnswerForm;
   readonly schemas: SchemaSet;
   readonly includeObject: IncludeObject;
+  /** Rows of tables include their objects without managedFields. Default: false. */
+  readonly omitsManagedFields?: boolean;
   readonly pretty: boolean;
   nowMs(): number;
 }
@@ -176,11 +178,11 @@ export class Encoder {
     return { kind: "PartialObjectMetadataList", apiVersion: `meta.k8s.io/${form.metaVersion}`, metadata, items };
   }
 
-  /** The part of the object that its row includes, with its managedFields. */
+  /** The part of the object that its row includes, with its managedFields unless the client omits them. */
   #rowObject(endpoint: Endpoint, object: StoredObject): { readonly object: KubeObject | null } {
-    const { includeObject, form } = this.#options;
+    const { includeObject, form, omitsManagedFields = false } = this.#options;
     if (includeObject === "None") return { object: null };
-    const whole = withManagedFields(endpoint, object);
+    const whole = omitsManagedFields ? object.in(endpoint.served) : withManagedFields(endpoint, object);
     return { object: includeObject === "Object" ? whole : partialObjectMetadata(whole, form.metaVersion) };
   }
 

@@ -15,7 +15,7 @@ import { isPretty } from "../shared/pretty-json.ts";
 import type { BodySource } from "../pipeline/pipeline.ts";
 import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
 import type { ApiRequest, RequestContext, User } from "../framework/request.ts";
-import { RequestTrail } from "../framework/recording/request-trail.ts";
+import { RequestTrail, type Arrived } from "../framework/recording/request-trail.ts";
 import type { ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { methodNotAllowed } from "../verbs/method-not-allowed.ts";
@@ -50,15 +50,20 @@ export function restExchange(dependencies: RestDependencies): Exchange {
 
 async function answer(dependencies: RestDependencies, request: ExchangeRequest, offers: Offers): Promise<ExchangeAnswer> {
   const { server } = dependencies;
+  const atMs = server.clock.monotonic();
   const authenticated = server.authenticator.authenticate(request);
-  const { user: self, warnings: said = [] } = authenticated instanceof Promise ? await authenticated : authenticated;
+  const {
+    user: self,
+    by: authenticator = "",
+    warnings: said = [],
+  } = authenticated instanceof Promise ? await authenticated : authenticated;
   const user = dependencies.impersonate(request, self);
   const { endpoints, aggregation } = server;
   const route = routeOf({ endpoints, aggregation, documents: dependencies.documents }, request.path);
   if (route.is === "remote") return answerRemote(dependencies, { request, user, route, switching: offers.switching });
   if (route.is === "document") return answerDocument(dependencies, request, user, route);
   const { path, resolved, connection } = route;
-  const asked = { request, user, path, resolved, warnings: [...said] };
+  const asked = { request, user, path, resolved, warnings: [...said], arrived: arrivedAs(self, user, { atMs, authenticator }) };
   return connection === undefined
     ? answerResource(dependencies, asked)
     : answerConnection(dependencies, { ...asked, connection, ...offers });
@@ -78,6 +83,7 @@ interface AskedResource {
   readonly resolved: ResolvedResource;
   /** Messages for the `Warning` header, so far. */
   readonly warnings: string[];
+  readonly arrived: Arrived;
 }
 
 export async function answerDocument(
@@ -147,7 +153,7 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
         server,
         signal: deadline === undefined ? undefined : request.signal,
         warnings,
-        trail: trailOf(server, request),
+        trail: trailOf(server, request, asked.arrived),
       }),
     };
     flow = pipeline.classify(api);
@@ -155,7 +161,15 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
     const outcome = await pipeline.run(api, { resolved, body: source, flow, timeoutMs: query.timeoutMs });
     // One line per watch event.
     const pretty = verb !== "watch" && isPretty(request);
-    const encoder = new Encoder({ form, schemas: server.schemas, includeObject, pretty, nowMs: () => server.clock.now() });
+    const omitsManagedFields = query.parameters.get("omitManagedFields") === "true";
+    const encoder = new Encoder({
+      form,
+      schemas: server.schemas,
+      includeObject,
+      omitsManagedFields,
+      pretty,
+      nowMs: () => server.clock.now(),
+    });
     return present(dependencies, outcome, { encoder, warnings, request, flow });
   } catch (error) {
     const status = isStatusError(error) ? error : internalError(error);
@@ -222,7 +236,7 @@ async function answerConnection({ server, pipeline }: RestDependencies, asked: A
       ...(offer === undefined ? {} : { offer }),
       ...(switching === undefined ? {} : { switching }),
     },
-    context: contextOf(request, user, { server, signal: request.signal, warnings, trail: trailOf(server, request) }),
+    context: contextOf(request, user, { server, signal: request.signal, warnings, trail: trailOf(server, request, asked.arrived) }),
   };
   const outcome = await pipeline.run(connecting, { resolved });
   if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: the response is not a connection`);
@@ -250,8 +264,12 @@ function askedFor(endpoint: Endpoint | undefined, verb: string): AskedFor {
   return verb === "deletecollection" ? "list" : "object";
 }
 
-function trailOf(server: ServerContext, request: ExchangeRequest): RequestTrail {
-  return new RequestTrail(() => assignAuditId(server, request));
+function arrivedAs(authenticated: User, user: User, arrived: Arrived): Arrived {
+  return user === authenticated ? arrived : { ...arrived, impersonator: authenticated.name };
+}
+
+function trailOf(server: ServerContext, request: ExchangeRequest, arrived: Arrived): RequestTrail {
+  return new RequestTrail(() => assignAuditId(server, request), arrived);
 }
 
 function hasBody(verb: string): boolean {

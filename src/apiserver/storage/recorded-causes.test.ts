@@ -20,7 +20,7 @@ const REFUSED = {
 } as const;
 
 test("recorded causes keep the latest writes in the order of their ids", () => {
-  const causes = new RecordedCauses({ now: () => 0 });
+  const causes = new RecordedCauses({ now: () => 0, monotonic: () => 0 });
   for (let revision = 1; revision <= CAUSES_MAX + 10; revision++) causes.record(write(revision));
 
   const kept = causes.list();
@@ -29,7 +29,7 @@ test("recorded causes keep the latest writes in the order of their ids", () => {
 });
 
 test("recorded causes keep writes while a client is refused in a loop", () => {
-  const causes = new RecordedCauses({ now: () => 0 });
+  const causes = new RecordedCauses({ now: () => 0, monotonic: () => 0 });
   causes.record(write(7));
   for (let count = 0; count < REFUSALS_MAX * 2; count++) causes.refuse(REFUSED);
 
@@ -40,7 +40,7 @@ test("recorded causes keep writes while a client is refused in a loop", () => {
 
 test("recorded causes map a time to the newest revision at or before it", () => {
   let nowMs = 0;
-  const causes = new RecordedCauses({ now: () => nowMs });
+  const causes = new RecordedCauses({ now: () => nowMs, monotonic: () => nowMs });
   for (const [timeMs, revision] of [
     [100, 5],
     [200, 7],
@@ -58,11 +58,11 @@ test("recorded causes map a time to the newest revision at or before it", () => 
 
 test("recorded causes continue the sequence of earlier processes, and append to their log", () => {
   const appended: CauseRecord[] = [];
-  const first = new RecordedCauses({ now: () => 1 }, { log: { append: (record) => void appended.push(record) } });
+  const first = new RecordedCauses({ now: () => 1, monotonic: () => 1 }, { log: { append: (record) => void appended.push(record) } });
   first.record(write(3));
   first.refuse(REFUSED);
 
-  const second = new RecordedCauses({ now: () => 2 }, { earlier: appended });
+  const second = new RecordedCauses({ now: () => 2, monotonic: () => 2 }, { earlier: appended });
   second.record(write(4));
 
   deepEqual(
@@ -76,7 +76,7 @@ test("recorded causes continue the sequence of earlier processes, and append to 
 });
 
 test("recorded causes notify subscribers until they unsubscribe", () => {
-  const causes = new RecordedCauses({ now: () => 0 });
+  const causes = new RecordedCauses({ now: () => 0, monotonic: () => 0 });
   const seen: number[] = [];
   const stop = causes.subscribe(({ revision }) => void seen.push(revision));
   causes.record(write(1));

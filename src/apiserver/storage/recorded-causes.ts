@@ -39,14 +39,14 @@ export interface RecordedCausesOptions {
 }
 
 export class RecordedCauses implements Causes {
-  readonly #clock: Pick<Clock, "now">;
+  readonly #clock: Pick<Clock, "now" | "monotonic">;
   readonly #log: CauseLog | undefined;
   readonly #writes = new Ring(CAUSES_MAX);
   readonly #refusals = new Ring(REFUSALS_MAX);
   readonly #listeners = new Set<(record: CauseRecord) => void>();
   #newestId = 0;
 
-  constructor(clock: Pick<Clock, "now">, { log, earlier = [] }: RecordedCausesOptions = {}) {
+  constructor(clock: Pick<Clock, "now" | "monotonic">, { log, earlier = [] }: RecordedCausesOptions = {}) {
     this.#clock = clock;
     this.#log = log;
     for (const record of earlier) this.#keep(record);
@@ -74,7 +74,10 @@ export class RecordedCauses implements Causes {
       plural: storage.name.plural,
       subresource: request.subresource,
     };
-    if (trail !== undefined) record.requestId = requestIdOf(trail.id);
+    if (trail !== undefined) {
+      record.requestId = requestIdOf(trail.id);
+      record.stages = trail.stages(this.#clock.monotonic());
+    }
     if (cause !== undefined) record.cause = cause;
     if (trail?.steps !== undefined) record.admission = trail.steps;
     if (deleted !== undefined) record.deleted = deleted;
@@ -97,6 +100,7 @@ export class RecordedCauses implements Causes {
       namespace: beginning(namespace, NAME_LENGTH_MAX),
       name: beginning(name, NAME_LENGTH_MAX),
       ...(cause === undefined ? {} : { cause }),
+      ...(trail === undefined ? {} : { stages: trail.stages() }),
       ...(trail?.steps === undefined ? {} : { admission: trail.steps }),
       refusal: { code: error.code, reason: error.reason, message, stage, ...(plugin === undefined ? {} : { plugin }) },
     });

@@ -32,7 +32,7 @@ export class AdmissionChain implements Admission {
   mutate(request: AdmissionRequest, object: KubeObject): MaybePromise<KubeObject> {
     // An update that lost a race is admitted again.
     if (request.context.trail !== undefined) request.context.trail.steps = undefined;
-    return this.#mutating.step(request.operation, () => {
+    return this.#mutating.step(request, () => {
       const rounds = new Rounds();
       const once = this.#mutateOnce({ ...request, object, reinvocation: rounds });
       return once instanceof Promise ? once.then((first) => this.#mutateAgain(first, rounds)) : this.#mutateAgain(once, rounds);
@@ -65,7 +65,7 @@ export class AdmissionChain implements Admission {
   async validate(request: AdmissionRequest): Promise<Charge> {
     const { operation } = request;
     if (operation === "DELETE") {
-      await this.#mutatingDelete.step(operation, () => this.#mutatingDelete.call(request, (plugin) => plugin.mutateDelete?.(request)));
+      await this.#mutatingDelete.step(request, () => this.#mutatingDelete.call(request, (plugin) => plugin.mutateDelete?.(request)));
     }
     const charges: Charge[] = [];
     const take = (charge: Charge | void): void => void (charge === undefined || charges.push(charge));
@@ -74,7 +74,7 @@ export class AdmissionChain implements Admission {
       return answer instanceof Promise ? answer.then(take) : take(answer);
     };
     try {
-      const validating = this.#validating.step(operation, () => this.#validating.call(request, validateOne));
+      const validating = this.#validating.step(request, () => this.#validating.call(request, validateOne));
       if (validating instanceof Promise) await validating;
     } catch (error) {
       await settleAll(charges, false);
@@ -104,11 +104,15 @@ class TimedPlugins {
     this.#options = options;
   }
 
-  step<T>(operation: string, work: () => MaybePromise<T>): MaybePromise<T> {
+  step<T>({ operation, context }: AdmissionRequest, work: () => MaybePromise<T>): MaybePromise<T> {
     const { clock } = this.#options;
     const { step } = this.#observersOf(operation);
     const startMs = clock.monotonic();
-    const over = (isRejected: boolean): void => step(clock.monotonic() - startMs, isRejected);
+    const over = (isRejected: boolean): void => {
+      const endMs = clock.monotonic();
+      context.trail?.admitted(startMs, endMs);
+      step(endMs - startMs, isRejected);
+    };
     let result: MaybePromise<T>;
     try {
       result = work();

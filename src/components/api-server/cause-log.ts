@@ -40,9 +40,9 @@ export async function openCauseLog(config: StoreConfig, store: Store, clock: Clo
 
 export function causeLine(record: CauseRecord): string {
   const { id, timeMs, revision, requestId, verb, group, plural, subresource, namespace, name, user, userAgent } = record;
-  const { deleted, cause, admission, refusal } = record;
+  const { deleted, cause, admission, refusal, stages } = record;
   const head = [id, timeMs, revision, requestId ?? null, verb, group, plural, subresource, namespace, name, user, userAgent];
-  return JSON.stringify([...head, deleted ?? null, cause ?? null, admission ?? null, refusal ?? null]);
+  return JSON.stringify([...head, deleted ?? null, cause ?? null, admission ?? null, refusal ?? null, stages ?? null]);
 }
 
 /** None if the line is torn. */
@@ -53,9 +53,9 @@ export function readCauseLine(line: string): readonly CauseRecord[] {
   } catch {
     return [];
   }
-  if (!Array.isArray(values) || values.length !== LINE_LENGTH || typeof values[0] !== "number") return [];
+  if (!Array.isArray(values) || !LINE_LENGTHS.includes(values.length) || typeof values[0] !== "number") return [];
   const [id, timeMs, revision, requestId, verb, group, plural, subresource, namespace, name, user, userAgent, ...optional] = values as Line;
-  const [deleted, cause, admission, refusal] = optional;
+  const [deleted, cause, admission, refusal, stages = null] = optional;
   const head = { id, timeMs, revision, verb, group, plural, subresource, namespace, name, user, userAgent };
   return [
     {
@@ -65,6 +65,7 @@ export function readCauseLine(line: string): readonly CauseRecord[] {
       ...(cause === null ? {} : { cause }),
       ...(admission === null ? {} : { admission }),
       ...(refusal === null ? {} : { refusal }),
+      ...(stages === null ? {} : { stages }),
     },
   ];
 }
@@ -85,6 +86,8 @@ type Optional = [
   cause: NonNullable<CauseRecord["cause"]> | null,
   admission: NonNullable<CauseRecord["admission"]> | null,
   refusal: NonNullable<CauseRecord["refusal"]> | null,
+  stages?: NonNullable<CauseRecord["stages"]> | null,
 ];
 type Line = [...Head, ...Names, ...Optional];
-const LINE_LENGTH = 16;
+/** Records of older versions have no stages. */
+const LINE_LENGTHS: readonly number[] = [16, 17];

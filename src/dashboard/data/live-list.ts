@@ -9,6 +9,7 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { lineBatches } from "./lines.ts";
+import { retryDelayMs } from "./retry.ts";
 
 export interface LiveState<Item> {
   readonly items: ReadonlyMap<string, Item>;
@@ -56,7 +57,6 @@ const FIRST_PAGE = 200;
 const PAGE = 2_000;
 /** Changes are shown this often: a person cannot read faster. */
 const BATCH_MS = 250;
-const RETRY_MS = 2_000;
 
 /** Runs until the signal is aborted. */
 export async function runLiveList<Page extends ListPage, Change, Item>(
@@ -66,6 +66,7 @@ export async function runLiveList<Page extends ListPage, Change, Item>(
   const { signal, clock } = options;
   const list = new LiveList(format, options);
   while (!signal.aborted) {
+    let retryMs = retryDelayMs();
     try {
       const revision = await list.read();
       if (revision === undefined) return;
@@ -74,8 +75,9 @@ export async function runLiveList<Page extends ListPage, Change, Item>(
       if (signal.aborted) return;
       list.failed(error as StatusError);
       if (isReason(error, "Expired")) continue;
+      retryMs = retryDelayMs(error);
     }
-    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    await clock.sleep(retryMs, signal).catch(() => undefined);
   }
 }
 
@@ -119,7 +121,7 @@ class LiveList<Page extends ListPage, Change, Item> {
     for (let since = revision; !signal.aborted;) {
       const last = await this.#watchOnce(since);
       // A watch that ended without an event is not repeated at once.
-      if (last === since) await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+      if (last === since) await clock.sleep(retryDelayMs(), signal).catch(() => undefined);
       since = last;
     }
   }

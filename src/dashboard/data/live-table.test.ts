@@ -113,3 +113,29 @@ test("search finds names of all kinds, whatever their case", async () => {
   equal(isDone, true);
   deepEqual(found.map(({ kind, name }) => `${kind.kind} ${name}`).sort(), ["ConfigMap shop-settings", "Secret shop-token"]);
 });
+
+test("a live table that may not be listed is requested once a minute, and says why", async () => {
+  await using started = await startServer();
+  const { clock } = started;
+  let requests = 0;
+  const refusal = JSON.stringify({ kind: "Status", apiVersion: "v1", status: "Failure", reason: "Forbidden", message: "no", code: 403 });
+  const connection = exchangeConnection({
+    exchange: () => {
+      requests += 1;
+      return Promise.resolve({ code: 403, headers: { "content-type": "application/json" }, body: [new TextEncoder().encode(refusal)] });
+    },
+  });
+  const states: TableState[] = [];
+  const life = new AbortController();
+  const options = { api: new ClusterApi(connection), clock, path: "/api/v1/pods", signal: life.signal };
+  const running = runLiveTable({ ...options, changed: (state) => void states.push(state) });
+
+  await clock.advance(59_000);
+  deepEqual([requests, states.at(-1)?.error?.message], [1, "no"]);
+  await clock.advance(2_000);
+  equal(requests, 2);
+
+  life.abort();
+  await clock.settle();
+  await running;
+});

@@ -1,7 +1,7 @@
 /**
  * The cluster map: who routes to whom, who owns whom and what runs where, from the objects themselves. Columns from left to right: Ingress,
  * Service, workload, Pod, Node; an edge goes to the next column that the object is connected to. Pure. Not here: coordinates
- * (map-layout.ts).
+ * (map-layout.ts), the map of many Pods (map-groups.ts).
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { field, objectsAt, textAt } from "./fields.ts";
@@ -21,6 +21,8 @@ export interface MapItem {
   readonly name: string;
   /** A word that kubectl shows, too: "Running", "Ready". "" if the kind has none. */
   readonly status: string;
+  /** Of a group, which is no object: where it leads to. */
+  readonly address?: string;
 }
 
 export interface MapEdge {
@@ -47,11 +49,7 @@ export function mapGraph({ nodes, pods, replicaSets, services, endpointSlices, i
   const graph = new GraphBuilder();
   for (const node of nodes) graph.add(node, "Node", nodeStatus(node));
   for (const service of services) graph.add(service, "Service", textAt(service, "spec", "type"));
-  const deployments = new Map<string, Owner>();
-  for (const set of replicaSets) {
-    const owner = controllerOf(set);
-    if (owner !== undefined) deployments.set(set.metadata.uid ?? "", owner);
-  }
+  const deployments = ownersOf(replicaSets);
   for (const pod of pods) {
     const item = graph.add(pod, "Pod", podStatus(pod));
     const direct = controllerOf(pod);
@@ -63,16 +61,26 @@ export function mapGraph({ nodes, pods, replicaSets, services, endpointSlices, i
   for (const slice of endpointSlices) for (const [from, to] of routesOf(slice)) graph.edge(from, to, "routes");
   for (const ingress of ingresses) {
     const item = graph.add(ingress, "Ingress", "");
-    for (const name of servicesOf(ingress)) graph.edge(item, idOf("Service", ingress.metadata.namespace ?? "", name), "routes");
+    for (const name of routedServices(ingress)) graph.edge(item, idOf("Service", ingress.metadata.namespace ?? "", name), "routes");
   }
   return graph.result();
 }
 
-interface Owner {
+export interface Owner {
   readonly apiVersion: string;
   readonly kind: string;
   readonly name: string;
   readonly uid: string;
+}
+
+/** The Deployments of ReplicaSets, by the uid of the ReplicaSet. */
+export function ownersOf(replicaSets: Iterable<KubeObject>): ReadonlyMap<string, Owner> {
+  const owners = new Map<string, Owner>();
+  for (const set of replicaSets) {
+    const owner = controllerOf(set);
+    if (owner !== undefined) owners.set(set.metadata.uid ?? "", owner);
+  }
+  return owners;
 }
 
 class GraphBuilder {
@@ -109,7 +117,7 @@ function idOf(column: MapColumn, namespace: string, name: string): string {
   return `${column}:${namespace}/${name}`;
 }
 
-function controllerOf({ metadata }: KubeObject): Owner | undefined {
+export function controllerOf({ metadata }: Pick<KubeObject, "metadata">): Owner | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);
   return owner === undefined ? undefined : { apiVersion: owner.apiVersion, kind: owner.kind, name: owner.name, uid: owner.uid };
 }
@@ -127,14 +135,14 @@ function routesOf(slice: KubeObject): readonly (readonly [string, string])[] {
 }
 
 /** Names of the Services of all rules and of the default backend. */
-function servicesOf(ingress: KubeObject): readonly string[] {
+export function routedServices(ingress: KubeObject): readonly string[] {
   const paths = objectsAt(ingress, "spec", "rules").flatMap((rule) => objectsAt(rule, "http", "paths"));
   const backends = [field(ingress, "spec", "defaultBackend"), ...paths.map((path) => path["backend"])];
   const names = backends.map((backend) => textAt(backend, "service", "name"));
   return [...new Set(names.filter((name) => name !== ""))];
 }
 
-function nodeStatus(node: KubeObject): string {
+export function nodeStatus(node: KubeObject): string {
   const ready = objectsAt(node, "status", "conditions").find((condition) => condition["type"] === "Ready");
   if (ready?.["status"] !== "True") return "NotReady";
   return field(node, "spec", "unschedulable") === true ? "SchedulingDisabled" : "Ready";

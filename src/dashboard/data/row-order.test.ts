@@ -1,7 +1,8 @@
 import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
+import { seededRandom } from "../../base/random.ts";
 import type { Row } from "./live-table.ts";
-import { orderedRows } from "./row-order.ts";
+import { RowOrder } from "./row-order.ts";
 
 const COLUMNS = ["Name", "Ready", "Restarts", "Age"].map((name) => ({ name, priority: 0 }));
 
@@ -11,7 +12,10 @@ function row(
   createdMs: number,
   labels: Readonly<Record<string, string>> = {},
 ): readonly [string, Row] {
-  return [name, { namespace: "shop", name, createdMs, isTerminating: false, cells: [name, "1/1", restarts, "5m"], labels }];
+  return [
+    `shop/${name}`,
+    { key: `shop/${name}`, namespace: "shop", name, createdMs, isTerminating: false, cells: [name, "1/1", restarts, "5m"], labels },
+  ];
 }
 
 const ROWS = new Map([row("web", "10 (3m ago)", 300, { app: "Web" }), row("api", 9, 100), row("job", "2", 200)]);
@@ -29,7 +33,26 @@ describe("rows are filtered and ordered", () => {
   ];
   for (const { it, filter = "", order, names } of rows)
     test(it, () => {
-      const found = orderedRows({ items: ROWS, columns: COLUMNS }, filter, order).map(({ name }) => name);
+      const found = new RowOrder().rowsOf({ items: ROWS, columns: COLUMNS }, filter, order).map(({ name }) => name);
       deepEqual(found, names);
     });
+});
+
+test("rows that are ordered again after changes are those of a new order", () => {
+  const random = seededRandom(7);
+  const order = new RowOrder();
+  const items = new Map(Array.from({ length: 200 }, (_, index) => row(`pod-${index}`, index % 7, index)));
+  for (let round = 0; round < 100; round++) {
+    for (let change = 0; change < 5; change++) {
+      const name = `pod-${random.below(250)}`;
+      if (random.below(3) === 0) items.delete(`shop/${name}`);
+      else items.set(...row(name, random.below(9), random.below(1_000)));
+    }
+    const wanted = { column: round % 20 < 10 ? 2 : 3, isDescending: round % 4 < 2 };
+    const filter = round % 30 < 15 ? "" : "pod-1";
+
+    const again = order.rowsOf({ items, columns: COLUMNS }, filter, wanted);
+
+    deepEqual(again, new RowOrder().rowsOf({ items, columns: COLUMNS }, filter, wanted));
+  }
 });

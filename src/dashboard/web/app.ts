@@ -153,11 +153,14 @@ function Inside({ browser, connection, expire, ...frame }: InsideProps): JSX.Ele
   const view = views.find(({ name }) => name === route.view) ?? views[0];
   if (view === undefined) throw new Error("There is no view");
   browser.setTitle(`${view.titleOf(route)} · k8ts`);
+  const changed = (change: Readonly<Record<string, string | undefined>>) =>
+    addressOf(route.view, route.segments, { ...route.query, ...change });
   const live: Context = {
     api,
     kinds,
     browser,
-    setQuery: (change) => browser.address.go(addressOf(route.view, route.segments, { ...route.query, ...change })),
+    setQuery: (change) => browser.address.go(changed(change)),
+    replaceQuery: (change) => browser.address.replace(changed(change)),
   };
   const context: Context = at === undefined || past === undefined ? live : { ...live, ...past, at };
   return h(Shell, { context, live, goTo, route, view, ...frame });

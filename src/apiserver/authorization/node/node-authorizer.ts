@@ -10,7 +10,7 @@ import { NodeGraph } from "./node-graph.ts";
 import { ruleFor } from "./resource-rules.ts";
 import { isAllowedForAllNodes } from "./uniform-rules.ts";
 
-const ALLOWED: AccessDecision = { allowed: true };
+const ALLOWED: AccessDecision = { allowed: true, authorizer: "Node" };
 
 export const nodeAuthorizer: AuthorizationModuleFactory = ({ objects }) => {
   const graph = new NodeGraph();

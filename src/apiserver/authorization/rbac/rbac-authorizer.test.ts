@@ -174,7 +174,10 @@ for (const [what, binding, who, namespace, source] of SOURCES) {
 
     const decision = rbac.authorizer.authorize(toGet(who, namespace));
 
-    assert.deepEqual(decision, source === undefined ? { allowed: false } : { allowed: true, reason: `RBAC: allowed by ${source}` });
+    assert.deepEqual(
+      decision,
+      source === undefined ? { allowed: false } : { allowed: true, authorizer: "RBAC", reason: `RBAC: allowed by ${source}` },
+    );
   });
 }
 
@@ -289,7 +292,11 @@ function naive(rbac: Rbac, { user: who, verb, resource, path }: AccessAttributes
     if (role?.rules?.some(allows) !== true) continue;
     const to = subject.kind === "ServiceAccount" ? `${subject.name}/${subject.namespace ?? home}` : subject.name;
     const title = home === "" ? name : `${name}/${home}`;
-    return { allowed: true, reason: `RBAC: allowed by ${kind} "${title}" of ${roleRef.kind} "${roleRef.name}" to ${subject.kind} "${to}"` };
+    return {
+      allowed: true,
+      authorizer: "RBAC",
+      reason: `RBAC: allowed by ${kind} "${title}" of ${roleRef.kind} "${roleRef.name}" to ${subject.kind} "${to}"`,
+    };
   }
   const [first, ...more] = new Set(errors);
   if (first === undefined) return { allowed: false };

@@ -115,7 +115,7 @@ class ScopeAccess {
     this.refusal = this.errors.length === 0 ? NO_OPINION : { allowed: false, reason: `RBAC: ${joinedErrors(this.errors)}` };
     this.#rules = grants.flatMap((grant) => {
       if ("error" in grant) return [];
-      const decision = { allowed: true, reason: `RBAC: allowed by ${grant.source}` };
+      const decision = { allowed: true, authorizer: "RBAC", reason: `RBAC: allowed by ${grant.source}` };
       return grant.rules.map((rule) => ({ rule, decision }));
     });
   }

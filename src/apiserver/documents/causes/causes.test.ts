@@ -51,6 +51,34 @@ test("/debug/k8ts/causes lists a write over HTTP with its user, time and cause",
     user: "kubernetes-admin",
     userAgent: "test/1.0",
     cause: CAUSE,
+    stages: {
+      authentication: { by: "", microseconds: 0 },
+      authorization: { by: "system:masters", microseconds: 0 },
+      admission: { microseconds: 0 },
+      store: { microseconds: 0 },
+    },
+  });
+});
+
+test("/debug/k8ts/causes names the authorizer of a write with its reason, and the stages that a refused request reached", async () => {
+  await using server = await startGuardedServer();
+  const jane = server.as({ name: "jane", groups: [] });
+  await jane.call("POST", MAPS, { metadata: { name: "early" } });
+  const rules = [{ apiGroups: [""], resources: ["configmaps"], verbs: ["create"] }];
+  await server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterroles", { metadata: { name: "writer" }, rules });
+  await server.call("POST", "/apis/rbac.authorization.k8s.io/v1/clusterrolebindings", {
+    metadata: { name: "writers" },
+    roleRef: { apiGroup: "rbac.authorization.k8s.io", kind: "ClusterRole", name: "writer" },
+    subjects: [{ apiGroup: "rbac.authorization.k8s.io", kind: "User", name: "jane" }],
+  });
+  await makeMap(jane, "late");
+
+  const [refused, written] = await shown(server, "user=jane");
+  deepEqual(Object.keys(refused?.stages ?? {}), ["authentication"]);
+  deepEqual(written?.stages?.authorization, {
+    by: "RBAC",
+    reason: 'RBAC: allowed by ClusterRoleBinding "writers" of ClusterRole "writer" to User "jane"',
+    microseconds: 0,
   });
 });
 

@@ -2,7 +2,7 @@
 import { parseFieldSelector } from "../../../api/machinery/selectors/field-selector.ts";
 import { SelectorError } from "../../../api/machinery/selectors/label-requirement.ts";
 import { validatePathSegmentName } from "../../../api/machinery/names.ts";
-import type { AccessAttributes, Authorizer } from "../authorization.ts";
+import type { AccessAttributes, AccessDecision, Authorizer } from "../authorization.ts";
 import { forbiddenAccess } from "./forbidden-message.ts";
 import type { ApiRequest } from "../request.ts";
 import { NAMESPACES } from "./request-path.ts";
@@ -47,8 +47,9 @@ export function mustBeAllowed(authorizer: Authorizer, request: ApiRequest, verb:
   mustHaveAccess(authorizer, accessOf(request, verb));
 }
 
-/** Throws Forbidden. */
-export function mustHaveAccess(authorizer: Authorizer, access: AccessAttributes): void {
-  const { allowed, reason = "" } = authorizer.authorize(access);
-  if (!allowed) throw forbiddenAccess(access, reason);
+/** Returns the decision that allows it. Throws Forbidden. */
+export function mustHaveAccess(authorizer: Authorizer, access: AccessAttributes): AccessDecision {
+  const decision = authorizer.authorize(access);
+  if (!decision.allowed) throw forbiddenAccess(access, decision.reason ?? "");
+  return decision;
 }

@@ -4,7 +4,7 @@
  */
 import type { Cause } from "../../../api/machinery/cause.ts";
 import type { StatusError } from "../../../api/machinery/status-error.ts";
-import type { AdmissionStep, Refusal } from "../../../explain/explain-api.ts";
+import type { AdmissionStep, Refusal, RequestStages } from "../../../explain/explain-api.ts";
 import type { ApiRequest, RequestContext } from "../request.ts";
 import type { ObjectName } from "../storage/object-key.ts";
 import type { ResourceStorage } from "../storage/storage.ts";
@@ -27,6 +27,7 @@ export interface CauseRecord {
   readonly userAgent: string;
   readonly cause?: Cause;
   readonly admission?: readonly AdmissionStep[];
+  readonly stages?: RequestStages;
   /** The commit removed the object. A deletion that waits for a grace period or finalizers only marks it, and is recorded without this. */
   readonly deleted?: true;
   readonly refusal?: Refusal;

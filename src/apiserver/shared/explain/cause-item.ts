@@ -6,7 +6,7 @@ import type { CauseRecord } from "../../framework/recording/causes.ts";
 
 export function causeItem(record: CauseRecord): CauseItem {
   const { id, timeMs, revision, requestId, verb, subresource, namespace, name, user, userAgent } = record;
-  const { cause, admission, deleted, refusal } = record;
+  const { cause, admission, stages, deleted, refusal } = record;
   return {
     id,
     time: formatMicroTime(timeMs),
@@ -21,6 +21,7 @@ export function causeItem(record: CauseRecord): CauseItem {
     userAgent,
     ...(deleted === undefined ? {} : { deleted }),
     ...(cause === undefined ? {} : { cause }),
+    ...(stages === undefined ? {} : { stages }),
     ...(admission === undefined ? {} : { admission }),
     ...(refusal === undefined ? {} : { refusal }),
   };

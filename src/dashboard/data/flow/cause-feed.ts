@@ -9,6 +9,7 @@ import type { Clock } from "../../../base/clock.ts";
 import { CAUSES_PATH, type CauseEvent, type CauseItem, type CauseList } from "../../../explain/explain-api.ts";
 import type { ClusterApi } from "../cluster-api.ts";
 import { lineBatches } from "../lines.ts";
+import { retryDelayMs } from "../retry.ts";
 
 export interface CauseFeedState {
   readonly items: readonly CauseItem[];
@@ -27,21 +28,22 @@ export interface CauseFeedOptions {
 export const KEPT_MAX = 10_000;
 /** Records are shown this often. */
 const BATCH_MS = 100;
-const RETRY_MS = 2_000;
 
 /** Runs until the signal is aborted. */
 export async function runCauseFeed(options: CauseFeedOptions): Promise<void> {
   const { signal, clock } = options;
   const feed = new CauseFeed(options);
   while (!signal.aborted) {
+    let retryMs = retryDelayMs();
     try {
       await feed.read();
       await feed.watch();
     } catch (error) {
       if (signal.aborted) return;
       feed.failed(error as StatusError);
+      retryMs = retryDelayMs(error);
     }
-    await clock.sleep(RETRY_MS, signal).catch(() => undefined);
+    await clock.sleep(retryMs, signal).catch(() => undefined);
   }
 }
 

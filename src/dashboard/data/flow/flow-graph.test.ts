@@ -1,8 +1,8 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { CauseItem } from "../../../explain/explain-api.ts";
-import { flowRoots, flowSteps } from "./flow-graph.ts";
-import { flowLayout, SHOWN_MAX } from "./flow-layout.ts";
+import { FLOW_WRITES_MAX, flowRoots, flowSteps, stageTimes } from "./flow-graph.ts";
+import { DRAWN_MAX, flowLayout, SHOWN_MAX } from "./flow-layout.ts";
 import { NEW_PLAYER, playerAfter, type Player, type PlayerAction } from "./flow-player.ts";
 
 const BASE = { time: "2026-01-01T00:00:01.250000Z", verb: "create", namespace: "shop", user: "jane", userAgent: "kubectl" };
@@ -93,11 +93,31 @@ test("a layout shows the first of many writes of one pass and the number of the 
   equal(height < 1_000, true);
 });
 
-test("a layout of a chain as long as the record does not overflow the stack", () => {
-  const chain = Array.from({ length: 10_000 }, (_, index) =>
-    write(index + 1, "pods", "web", index === 0 ? undefined : { by: "c", revision: index }),
-  );
-  equal(flowLayout(flowSteps(chain, chain[0] as CauseItem)).steps.length, 5 + 2 * 9_999);
+test("a flow and its layout are bounded, and a chain as long as the record does not overflow the stack", () => {
+  const chain = Array.from({ length: 8_000 }, (_, index) => write(index + 2, "pods", "p", { by: "controller", revision: index + 1 }));
+
+  const steps = flowSteps([ROOT, ...chain], ROOT);
+  const { steps: drawn, rests, links } = flowLayout(steps);
+
+  equal(steps.length, 5 + 2 * FLOW_WRITES_MAX);
+  deepEqual([drawn.length, rests.length, links.length], [DRAWN_MAX, 1, DRAWN_MAX]);
+});
+
+test("a step names the authenticator, the authorizer with its reason, and the time of its stage", () => {
+  const stages = {
+    authentication: { by: "client certificate", impersonator: "root", microseconds: 90 },
+    authorization: { by: "RBAC", reason: 'RBAC: allowed by ClusterRoleBinding "x"', microseconds: 1_500 },
+    store: { microseconds: 2_000_000 },
+  };
+
+  const item = { ...ROOT, stages };
+  const [, authentication, authorization, admission] = flowSteps([item], item);
+
+  equal(authentication?.sentence, "The request was authenticated by client certificate as root, who impersonates jane, in 90 µs");
+  equal(authorization?.subtitle, "allowed by RBAC");
+  match(authorization?.sentence ?? "", /by RBAC \(RBAC: allowed by ClusterRoleBinding "x"\), in 1\.5 ms$/);
+  equal(admission?.title, "admission");
+  equal(stageTimes(item), "authentication 90 µs, authorization 1.5 ms, store 2.0 s");
 });
 
 test("playback advances while it plays, stops at the last step and continues when more are recorded", () => {

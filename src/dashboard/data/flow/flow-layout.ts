@@ -50,6 +50,8 @@ const ROW_HEIGHT = 56;
 const MARGIN = 12;
 /** Children of one step that are drawn: a person recognizes the pattern from them. */
 export const SHOWN_MAX = 6;
+/** Steps that are drawn in all: more than a person follows, and few enough to be laid out and drawn within a frame or two. */
+export const DRAWN_MAX = 500;
 
 export function flowLayout(steps: readonly FlowStep[]): FlowLayout {
   const placing = new Placing(steps);
@@ -87,7 +89,8 @@ class Placing {
     for (const [row, { step, index }] of this.#stages.entries()) this.#placed.push({ step, index, ...placeAt(0, row) });
     const waiting: { child: Child; depth: number; startsRow: boolean }[] = [];
     const wait = (parent: string, depth: number) => {
-      const children = shownChildren(parent, this.#children.get(parent) ?? []);
+      const all = this.#children.get(parent) ?? [];
+      const children = shownChildren(parent, all, this.#placed.length < DRAWN_MAX ? SHOWN_MAX : 0);
       // Beside the stages there is no row to continue.
       for (const [index, child] of [...children.entries()].reverse()) waiting.push({ child, depth, startsRow: index > 0 || depth === 1 });
     };
@@ -127,11 +130,11 @@ function placeAt(column: number, row: number): { readonly x: number; readonly y:
 
 type Child = Indexed | Omit<PlacedRest, "x" | "y">;
 
-/** All, or the first few and a rest that stands for at least two. */
-function shownChildren(parent: string, children: readonly Indexed[]): readonly Child[] {
-  if (children.length <= SHOWN_MAX + 1) return children;
-  const index = children[SHOWN_MAX]?.index ?? 0;
-  return [...children.slice(0, SHOWN_MAX), { id: `rest:${parent}`, parent, count: children.length - SHOWN_MAX, index }];
+/** All, or the first few and a rest that stands for at least two; only the rest if there is no place. */
+function shownChildren(parent: string, children: readonly Indexed[], shownMax: number): readonly Child[] {
+  if (children.length === 0 || (shownMax > 0 && children.length <= shownMax + 1)) return children;
+  const index = children[shownMax]?.index ?? 0;
+  return [...children.slice(0, shownMax), { id: `rest:${parent}`, parent, count: children.length - shownMax, index }];
 }
 
 interface Linked {

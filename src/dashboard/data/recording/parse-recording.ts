@@ -219,7 +219,7 @@ const CAUSE_TEXTS = ["requestID", "subresource", "namespace", "name"] as const;
 
 function causeOf(value: unknown): CauseItem {
   const item = objectOf(value, "a cause");
-  const { id, time, resourceVersion, cause, admission, refusal } = item;
+  const { id, time, resourceVersion, cause, admission, stages, refusal } = item;
   if (typeof id !== "number" || typeof time !== "string" || Number.isNaN(Date.parse(time))) throw malformed("a cause");
   const texts = CAUSE_TEXTS.flatMap((name) => (typeof item[name] === "string" ? [[name, item[name]] as const] : []));
   return {
@@ -230,8 +230,21 @@ function causeOf(value: unknown): CauseItem {
     ...(item["deleted"] === true ? { deleted: true as const } : {}),
     ...(isObject(cause) ? { cause: reasonOf(cause) } : {}),
     ...(Array.isArray(admission) ? { admission: objectsOf(admission).map(stepOf) } : {}),
+    ...(isObject(stages) ? { stages: stagesOf(stages) } : {}),
     ...(isObject(refusal) ? { refusal: refusalOf(refusal) } : {}),
   };
+}
+
+function stagesOf(stages: Members): NonNullable<CauseItem["stages"]> {
+  const found = (["authentication", "authorization", "admission", "store"] as const).flatMap((name) => {
+    const stage = stages[name];
+    if (!isObject(stage)) return [];
+    const { microseconds } = stage;
+    const texts = (["by", "reason", "impersonator"] as const).filter((text) => typeof stage[text] === "string");
+    const known = Object.fromEntries(texts.map((text) => [text, stage[text]]));
+    return [[name, { ...known, microseconds: typeof microseconds === "number" ? microseconds : 0 }] as const];
+  });
+  return Object.fromEntries(found);
 }
 
 function reasonOf(cause: Members): NonNullable<CauseItem["cause"]> {

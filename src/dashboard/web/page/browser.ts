@@ -19,7 +19,13 @@ export interface ChosenFile {
 export interface Browser {
   readonly clock: Clock;
   /** The fragment of the address, without "#". */
-  readonly address: { read(): string; go(address: string): void; onChange(listener: () => void): () => void };
+  readonly address: {
+    read(): string;
+    go(address: string): void;
+    /** The same without an entry in the history. */
+    replace(address: string): void;
+    onChange(listener: () => void): () => void;
+  };
   /** The session token: kept for this tab and this origin only, so that a reload does not log out. */
   readonly session: { read(): string | undefined; write(token: string | undefined): void };
   /** 256 unguessable bits, base64url. */
@@ -52,6 +58,11 @@ export function thisBrowser(): Browser {
     address: {
       read: () => decodedAddress(location.hash.slice(1)),
       go: (address) => void (location.hash = address),
+      replace(address) {
+        history.replaceState(undefined, "", `#${address}`);
+        // Only a navigation emits it.
+        dispatchEvent(new HashChangeEvent("hashchange"));
+      },
       onChange: (listener) => listen("hashchange", listener),
     },
     session: {

@@ -15,6 +15,8 @@ export interface Context {
   readonly at?: Instant;
   /** Replaces a part of the query of the current address. */
   setQuery(change: Readonly<Record<string, string | undefined>>): void;
+  /** The same without an entry in the history of the browser: for what changes with every key. */
+  replaceQuery(change: Readonly<Record<string, string | undefined>>): void;
 }
 
 export interface ViewProps {

@@ -5,7 +5,7 @@
 import { h, type JSX } from "preact";
 import { useEffect, useMemo, useReducer, useState } from "preact/hooks";
 import type { CauseItem } from "../../../../explain/explain-api.ts";
-import { flowRoots, flowSteps, objectOf, type FlowStep } from "../../../data/flow/flow-graph.ts";
+import { FLOW_WRITES_MAX, flowRoots, flowSteps, objectOf, type FlowStep } from "../../../data/flow/flow-graph.ts";
 import { flowLayout } from "../../../data/flow/flow-layout.ts";
 import { NEW_PLAYER, playerAfter, type Player, type PlayerAction } from "../../../data/flow/flow-player.ts";
 import { shownTime } from "../../../data/time/instants.ts";
@@ -117,6 +117,9 @@ function Flow({ context, items, root }: FlowProps): JSX.Element {
         act(action);
       },
     }),
+    steps.filter(({ stage }) => stage === "store").length <= FLOW_WRITES_MAX
+      ? null
+      : h(Empty, { text: `This request caused more than ${FLOW_WRITES_MAX} writes. The first ${FLOW_WRITES_MAX} are shown.` }),
     h(FlowGraph, { layout, shown: player.shown, current: current?.id ?? "", newest: last?.id ?? "", choose }),
     h(
       "div",

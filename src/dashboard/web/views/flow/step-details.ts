@@ -1,7 +1,7 @@
 /** One step of a flow: its object, who and why, and what it changed. */
 import { h, type JSX } from "preact";
 import type { CauseItem } from "../../../../explain/explain-api.ts";
-import { objectOf, type FlowStep } from "../../../data/flow/flow-graph.ts";
+import { objectOf, stageTimes, type FlowStep } from "../../../data/flow/flow-graph.ts";
 import { kindOfId } from "../../../data/kinds.ts";
 import { Facts } from "../../parts/facts.ts";
 import { FieldDiff } from "../../parts/field-diff.ts";
@@ -10,7 +10,7 @@ import type { Context } from "../view.ts";
 
 export function StepDetails({ context, step }: { readonly context: Context; readonly step: FlowStep }): JSX.Element {
   const { item, stage, title, isRefused } = step;
-  const { user, userAgent, requestID, time, resourceVersion, cause, refusal } = item;
+  const { user, userAgent, requestID, time, resourceVersion, cause, refusal, stages } = item;
   return h(
     "div",
     { class: "details", tabIndex: 0, role: "region", "aria-label": `Step: ${title}` },
@@ -24,6 +24,10 @@ export function StepDetails({ context, step }: { readonly context: Context; read
         ["User", user],
         ["Client", userAgent],
         ["Request", requestID],
+        ["Authenticated by", stages?.authentication?.by],
+        ["Impersonated by", stages?.authentication?.impersonator],
+        ["Allowed by", [stages?.authorization?.by, stages?.authorization?.reason].filter(Boolean).join(": ")],
+        ["Took", stageTimes(item)],
         ["Component", cause?.controller],
         ["Reconciled", cause?.key],
         ["Reason", cause?.reason],

@@ -1,10 +1,10 @@
 /** All objects of one kind, as kubectl's columns, filtered and sorted in the page. Any kind that discovery lists. */
 import { h, type JSX } from "preact";
-import { useMemo } from "preact/hooks";
+import { useEffect, useMemo, useState } from "preact/hooks";
 import { humanDuration } from "../../../../api/machinery/duration.ts";
 import type { Column, Row, TableState } from "../../../data/live-table.ts";
 import { kindOfId, pathOf, type Kind } from "../../../data/kinds.ts";
-import { orderedRows, type Order } from "../../../data/row-order.ts";
+import { RowOrder, type Order } from "../../../data/row-order.ts";
 import { objectAddress } from "../../parts/links.ts";
 import { useNow, useTable } from "../../parts/live.ts";
 import { Empty, ErrorNote, Waiting } from "../../parts/notes.ts";
@@ -29,8 +29,23 @@ function ListView({ context, route }: ViewProps): JSX.Element {
   return h(KindList, { key: id, context, route, kind });
 }
 
-function KindList({ context, route, kind }: { readonly context: Context; readonly route: Route; readonly kind: Kind }): JSX.Element {
-  const { ns: namespace = "", q: filter = "" } = route.query;
+interface KindListProps {
+  readonly context: Context;
+  readonly route: Route;
+  readonly kind: Kind;
+}
+
+/** "Try again" reads the list again. */
+function KindList(props: KindListProps): JSX.Element {
+  const [attempt, setAttempt] = useState(0);
+  return h(KindRows, { key: attempt, ...props, retry: () => setAttempt(attempt + 1) });
+}
+
+function KindRows({ context, route, kind, retry }: KindListProps & { retry(): void }): JSX.Element {
+  const { ns: namespace = "", q = "" } = route.query;
+  const [filter, setFilter] = useState(q);
+  // Another address, such as that of the back button.
+  useEffect(() => setFilter(q), [q]);
   const state = useTable(context, pathOf(kind, kind.isNamespaced ? { namespace } : {}));
   return h(
     "section",
@@ -45,10 +60,14 @@ function KindList({ context, route, kind }: { readonly context: Context; readonl
         placeholder: "Filter: words, or label=value",
         "aria-label": `Filter ${kind.plural}`,
         value: filter,
-        onInput: ({ currentTarget }: { readonly currentTarget: HTMLInputElement }) => context.setQuery({ q: currentTarget.value }),
+        onInput({ currentTarget }: { readonly currentTarget: HTMLInputElement }) {
+          // Shown at once: the address follows, and must not undo what was typed meanwhile.
+          setFilter(currentTarget.value);
+          context.replaceQuery({ q: currentTarget.value });
+        },
       }),
     ),
-    state?.error === undefined ? null : h(ErrorNote, { error: state.error }),
+    state?.error === undefined ? null : h(ErrorNote, { error: state.error, retry }),
     state === undefined ? h(Waiting, { what: kind.plural }) : h(Rows, { context, route, kind, state, filter }),
   );
 }
@@ -77,7 +96,8 @@ function Rows({ context, route, kind, state, filter }: RowsProps): JSX.Element |
     ...shown.map(({ column }, index) => tableColumn(column, index)),
   ];
   const indices = [...(hasNamespaces ? [-1] : []), ...shown.map(({ index }) => index)];
-  const rows = useMemo(() => orderedRows(state, filter, order), [state, filter, order?.column, order?.isDescending]);
+  const ordering = useMemo(() => new RowOrder(), []);
+  const rows = useMemo(() => ordering.rowsOf(state, filter, order), [state, filter, order?.column, order?.isDescending]);
   if (rows.length === 0)
     return state.isComplete ? h(Empty, { text: filter === "" ? `There are no ${kind.plural}.` : "Nothing matches the filter." }) : null;
   const sortedBy = order === undefined ? undefined : { column: indices.indexOf(order.column), isDescending: order.isDescending };
@@ -92,7 +112,7 @@ function Rows({ context, route, kind, state, filter }: RowsProps): JSX.Element |
       const isDescending = order?.column === column && !order.isDescending;
       context.setQuery({ sort: `${isDescending ? "-" : ""}${column < 0 ? "namespace" : (state.columns[column]?.name ?? "")}` });
     },
-    keyOf: ({ namespace, name }) => `${namespace}/${name}`,
+    keyOf: ({ key }) => key,
     cellsOf: (row) => indices.map((column) => cell(row, column, { columns: state.columns, now })),
     addressOf: (row) => objectAddress(kind, row),
     classOf: ({ isTerminating }) => (isTerminating ? "terminating" : ""),

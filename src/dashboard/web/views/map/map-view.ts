@@ -1,46 +1,37 @@
 /** The cluster map: Ingresses, Services, workloads, Pods and Nodes of a namespace, and how they are connected, live. */
-import { h, type JSX } from "preact";
+import { Fragment, h, type JSX } from "preact";
 import { useMemo, useState } from "preact/hooks";
 import type { KubeObject } from "../../../../api/machinery/object.ts";
 import type { LiveState } from "../../../data/live-list.ts";
 import { findKind, pathOf } from "../../../data/kinds.ts";
 import { mapGraph, type MapItem } from "../../../data/map-graph.ts";
+import { groupedMap } from "../../../data/map-groups.ts";
 import { ITEM_HEIGHT, ITEM_WIDTH, mapLayout, type MapLayout, type PlacedEdge, type PlacedItem } from "../../../data/map-layout.ts";
 import { referenceAddress } from "../../parts/links.ts";
-import { useObjects } from "../../parts/live.ts";
-import { Empty, ErrorNote, Waiting } from "../../parts/notes.ts";
+import { useObjects, useTable } from "../../parts/live.ts";
+import { ErrorNote, Waiting } from "../../parts/notes.ts";
 import { statusClass } from "../../parts/status-class.ts";
 import type { Context, View, ViewProps } from "../view.ts";
 
 export const mapView: View = { name: "map", menuTitle: "Cluster map", titleOf: () => "Cluster map", component: MapView };
 
-/** Pods that a person can still distinguish; reading whole objects of more would take long. */
+/** Pods that a person can still distinguish; more are shown in groups. */
 const PODS_MAX = 500;
 /** Characters that fit an item. */
 const NAME_LENGTH = 22;
 
 function MapView({ context, route }: ViewProps): JSX.Element {
   const { ns: namespace = "" } = route.query;
-  const of = (plural: string, group: string, max?: number) =>
-    useKind(context, { plural, group, namespace, ...(max === undefined ? {} : { max }) });
-  const nodes = of("nodes", "");
-  const pods = of("pods", "", PODS_MAX);
-  const replicaSets = of("replicasets", "apps");
-  const services = of("services", "");
-  const endpointSlices = of("endpointslices", "discovery.k8s.io");
-  const ingresses = of("ingresses", "networking.k8s.io");
-  const states = [nodes, pods, replicaSets, services, endpointSlices, ingresses];
-  const layout = useMemo(
-    () =>
-      mapLayout(
-        mapGraph({
-          ...{ nodes: items(nodes), pods: items(pods), replicaSets: items(replicaSets), services: items(services) },
-          ...{ endpointSlices: items(endpointSlices), ingresses: items(ingresses) },
-        }),
-      ),
-    states,
-  );
-  const error = states.find((state) => state?.error !== undefined)?.error;
+  const pods = useKind(context, { plural: "pods", group: "", namespace, max: PODS_MAX });
+  const isGrouped = pods?.isTruncated === true;
+  const of = (plural: string, group: string) => useKind(context, { plural, group, namespace });
+  const frame = {
+    nodes: of("nodes", ""),
+    replicaSets: of("replicasets", "apps"),
+    services: of("services", ""),
+    ingresses: of("ingresses", "networking.k8s.io"),
+  };
+  const error = [pods, ...Object.values(frame)].find((state) => state?.error !== undefined)?.error;
   return h(
     "section",
     { class: "map" },
@@ -49,11 +40,50 @@ function MapView({ context, route }: ViewProps): JSX.Element {
       { class: "bar" },
       h("h1", null, "Cluster map"),
       h("span", { class: "count" }, namespace === "" ? "all namespaces" : namespace),
+      isGrouped ? h("span", { class: "count" }, "in groups: choose a namespace for single Pods") : null,
     ),
     error === undefined ? null : h(ErrorNote, { error }),
-    pods?.isTruncated === true ? h(Empty, { text: `Only the first ${PODS_MAX} Pods are shown: choose a namespace.` }) : null,
-    pods === undefined ? h(Waiting, { what: "the map" }) : h(Picture, { context, layout }),
+    pods === undefined ? h(Waiting, { what: "the map" }) : h(isGrouped ? GroupedMap : SingleMap, { context, namespace, pods, frame }),
   );
+}
+
+type Objects = LiveState<KubeObject> | undefined;
+
+interface MapProps {
+  readonly context: Context;
+  readonly namespace: string;
+  readonly pods: Objects;
+  readonly frame: Readonly<Record<"nodes" | "replicaSets" | "services" | "ingresses", Objects>>;
+}
+
+function SingleMap({ context, namespace, pods, frame }: MapProps): JSX.Element {
+  const slices = useKind(context, { plural: "endpointslices", group: "discovery.k8s.io", namespace });
+  const layout = useMemo(
+    () => mapLayout(mapGraph({ ...framed(frame), pods: items(pods), endpointSlices: items(slices) })),
+    [...Object.values(frame), pods, slices],
+  );
+  return h(Picture, { context, layout });
+}
+
+/** Pods as rows: their number does not matter. */
+function GroupedMap({ context, namespace, frame }: MapProps): JSX.Element {
+  const kind = findKind(context.kinds, "pods");
+  const table = useTable(context, kind === undefined ? "" : pathOf(kind, { namespace }));
+  const layout = useMemo(
+    () => mapLayout(groupedMap({ ...framed(frame), pods: table?.items.values() ?? [], columns: table?.columns ?? [] })),
+    [...Object.values(frame), table],
+  );
+  if (table === undefined) return h(Waiting, { what: "Pods" });
+  return h(
+    Fragment,
+    null,
+    table.isComplete ? null : h(Waiting, { what: `Pods, ${table.items.size.toLocaleString("en")} so far` }),
+    h(Picture, { context, layout }),
+  );
+}
+
+function framed({ nodes, replicaSets, services, ingresses }: MapProps["frame"]) {
+  return { nodes: items(nodes), replicaSets: items(replicaSets), services: items(services), ingresses: items(ingresses) };
 }
 
 function useKind(
@@ -108,7 +138,7 @@ interface ItemProps {
 
 function Item({ context, item, isNear, onChoose }: ItemProps): JSX.Element {
   const { x, y, name, kind, namespace, status } = item;
-  const address = referenceAddress(context.kinds, referenceOf(item));
+  const address = item.address ?? referenceAddress(context.kinds, referenceOf(item));
   return h(
     "a",
     {

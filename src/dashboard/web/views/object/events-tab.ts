@@ -1,7 +1,6 @@
 /** The Events about an object, newest first. */
 import { h, type JSX } from "preact";
 import { findKind, pathOf } from "../../../data/kinds.ts";
-import { orderedRows } from "../../../data/row-order.ts";
 import { useTable } from "../../parts/live.ts";
 import { Empty, ErrorNote, Waiting } from "../../parts/notes.ts";
 import { statusClass } from "../../parts/status-class.ts";
@@ -18,7 +17,7 @@ function EventsTab({ context, object }: TabProps): JSX.Element {
   const state = useTable(context, kind === undefined ? "" : pathOf(kind, { namespace }), { fieldSelector: `involvedObject.uid=${uid}` });
   if (state === undefined) return h(Waiting, { what: "events" });
   if (state.error !== undefined) return h(ErrorNote, { error: state.error });
-  const rows = [...orderedRows(state, "")].sort((a, b) => b.createdMs - a.createdMs);
+  const rows = [...state.items.values()].sort((a, b) => b.createdMs - a.createdMs);
   if (rows.length === 0) return h(Empty, { text: "There are no events about it. The cluster keeps them for an hour." });
   const columns = SHOWN.map((name) => ({ name, index: state.columns.findIndex((column) => column.name === name) }));
   return h(
