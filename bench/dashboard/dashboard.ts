@@ -8,7 +8,7 @@
  */
 import type { Page } from "playwright-core";
 import { Disposables } from "../../src/base/disposables.ts";
-import { startBrowser, type TestBrowser } from "../../src/testing/clients/browser.ts";
+import { makeQuietNamespace, startBrowser, type TestBrowser } from "../../src/testing/clients/browser.ts";
 import { needs } from "../../src/testing/needs.ts";
 import { pageFiles } from "../../src/dashboard/server/generated/page.ts";
 import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
@@ -37,9 +37,12 @@ export const dashboardPage: Benchmark = {
     const { skip } = needs("chromium");
     if (skip !== false) return context.note(skip);
     await using owned = new Disposables();
-    const child = owned.use(startChild<DashboardTasks>(import.meta.url, "dashboard-child", context.signal));
+    // Chromium aborts requests when an address of the machine changes.
+    const namespace = makeQuietNamespace({ after: (end) => owned.defer(() => Promise.resolve(end())) });
+    const where = namespace === undefined ? {} : { networkNamespace: namespace };
+    const child = owned.use(startChild<DashboardTasks>(import.meta.url, "dashboard-child", context.signal, where));
     const server = await child.call("start", null);
-    const browser = owned.use(await startBrowser());
+    const browser = owned.use(await startBrowser({ namespace }));
     for (const pods of SIZES) {
       await child.call("fill", { pods });
       yield* measureSize({ child, server, browser, pods }, context);

@@ -19,7 +19,7 @@ test("the flow of an apply plays live from the request to the kubelet, with diff
 
   const steps = page.getByRole("list", { name: "Steps" });
   await steps.getByText("kubernetes-admin requested patch deployments.apps/scale shop/web").waitFor();
-  await steps.getByText("The request was authenticated as kubernetes-admin").waitFor();
+  await steps.getByText("The request was authenticated by client certificate as kubernetes-admin").waitFor();
   await steps
     .getByText(/A watch delivered .* to deployment-controller/)
     .first()
