@@ -17,6 +17,7 @@ import { dashboardPage } from "./dashboard/dashboard.ts";
 import { extensionCel } from "./extension/cel.ts";
 import { customResources } from "./extension/custom-resources.ts";
 import { extensionAdmission } from "./extension/admission.ts";
+import { extensionHostile } from "./extension/hostile.ts";
 import { gate } from "./gate/gate.ts";
 import { networkApp } from "./network/app.ts";
 import { networkDns } from "./network/dns.ts";
@@ -49,6 +50,7 @@ export const all: readonly Benchmark[] = [
   controllerSets,
   controllerAutoscalers,
   extensionCel,
+  extensionHostile,
   ...schedulerBenchmarks,
   ...storageBenchmarks,
   networkApp,

@@ -22,10 +22,10 @@ export class TooLarge extends Error {
 }
 
 /**
- * A compilation cannot be interrupted, and takes about 2 µs per node: 32 ms. Written expressions have hundreds, a list of 10,000 names
- * has as many; copies that macros make could be exponentially many. Upstream has no such limit.
+ * A compilation cannot be interrupted, and takes about 2 µs per node, the first ones in a process 5: 16 to 40 ms. Written expressions have
+ * hundreds, a list of 5,000 names has as many; copies that macros make could be exponentially many. Upstream has no such limit.
  */
-const NODES_MAX = 16_000;
+const NODES_MAX = 8_000;
 const NODE_STEPS = 800;
 
 /** The accumulator of macros; no user can write the name. */
