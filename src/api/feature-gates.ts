@@ -1,7 +1,7 @@
 /**
  * Features that upstream 1.36 has and disables by default, and that k8ts has behind the same gates (docs/decisions/0048-feature-gates.md).
- * A gate decides which kinds are served and which fields of Pods are kept; whatever is behind it follows from that, so nodes and
- * controllers need no gate of their own. Not here: the kinds and fields themselves.
+ * A gate decides which kinds are served and which fields of Pods are kept; whatever is behind it follows from that, so nodes need no gate of
+ * their own; one concerns a controller only. Not here: the kinds and fields themselves.
  */
 import { changed, changedItems, withChanges } from "./changes.ts";
 import type { CronJob } from "./generated/batch/v1.ts";
@@ -16,6 +16,8 @@ export interface FeatureGates {
   readonly ClusterTrustBundleProjection: boolean;
   /** Serves PodCertificateRequests, and Pods may project their certificates. */
   readonly PodCertificateRequest: boolean;
+  /** Claims have the condition Unused, with the time since when no Pod uses them. */
+  readonly PersistentVolumeClaimUnusedSinceTime: boolean;
 }
 
 export type FeatureGate = keyof FeatureGates;
@@ -24,6 +26,7 @@ export const DEFAULT_FEATURE_GATES: FeatureGates = {
   ClusterTrustBundle: false,
   ClusterTrustBundleProjection: false,
   PodCertificateRequest: false,
+  PersistentVolumeClaimUnusedSinceTime: false,
 };
 
 export const FEATURE_GATES = Object.keys(DEFAULT_FEATURE_GATES) as FeatureGate[];

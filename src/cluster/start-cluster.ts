@@ -171,6 +171,7 @@ export function settingsOfControllers(options: UpOptions, network?: PodNetworkPa
     ...ipamSettings(options, network),
     nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(options.nodeMonitorGracePeriod) },
     horizontalPodAutoscaler: autoscalerSettings(options.autoscaler),
+    claimProtection: { reportsUnused: options.apiServer.api.featureGates.PersistentVolumeClaimUnusedSinceTime },
   };
 }
 

@@ -63,6 +63,17 @@ const PORT_MAX = 65_535;
 
 const { serviceNodePortRange: DEFAULT_PORTS } = DEFAULT_API_SERVER_CONFIG;
 
+/** Of the API server, and of the controllers that a gate concerns. */
+export const featureGateFlags = {
+  "feature-gates": {
+    type: "list",
+    placeholder: "NAME=true,...",
+    doc: `Features that are off by default, as upstream: ${FEATURE_GATES.join(", ")}. A gate also serves the kinds of its feature, without --runtime-config.`,
+    expects: (text) =>
+      parseFeatureGate(text) === undefined ? `NAME=true or NAME=false, with a name of: ${FEATURE_GATES.join(", ")}` : undefined,
+  },
+} as const satisfies FlagSet;
+
 export const apiServerFlags = {
   "secure-port": {
     type: "number",
@@ -156,13 +167,7 @@ export const apiServerFlags = {
     type: "boolean",
     doc: 'Serve custom.metrics.k8s.io and external.metrics.k8s.io, which autoscalers read, from the metrics of Pods with the annotation prometheus.io/scrape: "true".',
   },
-  "feature-gates": {
-    type: "list",
-    placeholder: "NAME=true,...",
-    doc: `Features that are off by default, as upstream: ${FEATURE_GATES.join(", ")}. A gate also serves the kinds of its feature, without --runtime-config.`,
-    expects: (text) =>
-      parseFeatureGate(text) === undefined ? `NAME=true or NAME=false, with a name of: ${FEATURE_GATES.join(", ")}` : undefined,
-  },
+  ...featureGateFlags,
   "event-ttl": durationFlag("1h0m0s", "Retention time of Events."),
   ...admissionFlags,
   ...identityFlags,
@@ -254,8 +259,13 @@ function parseFeatureGate(text: string): Partial<FeatureGates> | undefined {
   return { [name]: value === "true" };
 }
 
-function featureGates(values: ApiServerFlagValues): FeatureGates {
+export function featureGates(values: FlagValues<typeof featureGateFlags>): FeatureGates {
   return Object.assign({}, DEFAULT_FEATURE_GATES, ...values["feature-gates"].map(parseFeatureGate)) as FeatureGates;
+}
+
+/** For another process. */
+export function featureGateArguments(gates: FeatureGates): readonly string[] {
+  return FEATURE_GATES.filter((gate) => gates[gate]).map((gate) => `--feature-gates=${gate}=true`);
 }
 
 function featureGateProblems({ ClusterTrustBundle, ClusterTrustBundleProjection }: FeatureGates): string[] {

@@ -77,12 +77,14 @@ test("settings are read from flags, and the certificate of the API server from a
   const cleaner = "--legacy-service-account-token-clean-up-period=48h";
   const autoscaler = ["--horizontal-pod-autoscaler-sync-period=5s", "--horizontal-pod-autoscaler-tolerance=.2"];
   const detach = "--disable-force-detach-on-timeout";
-  deepEqual(await readControllerSettings(valuesOf(...words, cleaner, detach, ...autoscaler), ""), {
+  const gate = "--feature-gates=PersistentVolumeClaimUnusedSinceTime=true";
+  deepEqual(await readControllerSettings(valuesOf(...words, cleaner, detach, gate, ...autoscaler), ""), {
     rootCa: "",
     maxEndpointsPerSlice: 7,
     nodeLifecycle: { nodeMonitorGracePeriodMs: 60_000 },
     horizontalPodAutoscaler: { ...DEFAULT_SETTINGS, syncPeriodMs: 5_000, tolerance: 0.2 },
     legacyTokenCleaner: { cleanUpPeriodMs: 48 * 3_600_000 },
+    claimProtection: { reportsUnused: true },
     attachDetach: { disableForceDetachOnTimeout: true },
     podGarbageCollector: { terminatedPodThreshold: 0 },
   });

@@ -1,4 +1,5 @@
 /** Flags of the controllers, with upstream's names. */
+import { featureGateFlags, featureGates } from "./api-server-config.ts";
 import { all, type ControllerSettings } from "../controllers/all.ts";
 import { SIGNING_DURATION_DEFAULT_MS } from "../controllers/certificate-signing-request-signing/certificate-signing-request-signing-controller.ts";
 import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts";
@@ -90,6 +91,7 @@ export const controllerFlags = {
     placeholder: "PODS",
     doc: "Number of terminated Pods above which the oldest are deleted; 0 keeps all.",
   },
+  ...featureGateFlags,
   "disable-force-detach-on-timeout": {
     type: "boolean",
     doc: "Never detach a volume that an unhealthy node still reports as in use, unless the node has the taint node.kubernetes.io/out-of-service.",
@@ -163,6 +165,7 @@ export async function readControllerSettings(values: ControllerFlagValues, rootC
     maxEndpointsPerSlice: values["max-endpoints-per-slice"],
     nodeLifecycle: { nodeMonitorGracePeriodMs: durationMs(values["node-monitor-grace-period"]) },
     horizontalPodAutoscaler: autoscalerSettings(values),
+    claimProtection: { reportsUnused: featureGates(values).PersistentVolumeClaimUnusedSinceTime },
     attachDetach: { disableForceDetachOnTimeout: values["disable-force-detach-on-timeout"] },
     podGarbageCollector: { terminatedPodThreshold: values["terminated-pod-gc-threshold"] },
   };

@@ -33,7 +33,10 @@ import { nodeIpamController, type NodeIpamControllerSettings } from "./node-ipam
 import { nodeLifecycleController } from "./node-lifecycle/node-lifecycle-controller.ts";
 import type { NodeLifecycleSettings } from "./node-lifecycle/settings.ts";
 import { persistentVolumeBinderController } from "./persistent-volume-binder/persistent-volume-binder-controller.ts";
-import { persistentVolumeClaimProtectionController } from "./persistent-volume-claim-protection/persistent-volume-claim-protection-controller.ts";
+import {
+  claimProtectionController,
+  type ClaimProtectionSettings,
+} from "./persistent-volume-claim-protection/persistent-volume-claim-protection-controller.ts";
 import { persistentVolumeExpanderController } from "./persistent-volume-expander/persistent-volume-expander-controller.ts";
 import { persistentVolumeProtectionController } from "./persistent-volume-protection/persistent-volume-protection-controller.ts";
 import {
@@ -75,6 +78,7 @@ export interface ControllerSettings
     CronJobSettings,
     ServiceAccountTokenSettings {
   readonly nodeLifecycle?: Partial<NodeLifecycleSettings>;
+  readonly claimProtection?: Partial<ClaimProtectionSettings>;
   readonly attachDetach?: Partial<AttachDetachSettings>;
   readonly podGarbageCollector?: Partial<PodGarbageCollectorSettings>;
   readonly legacyTokenCleaner?: Partial<LegacyTokenCleanerSettings>;
@@ -116,7 +120,7 @@ export function all(settings: ControllerSettings): readonly Controller[] {
     attachDetachController(settings.attachDetach),
     persistentVolumeExpanderController,
     clusterRoleAggregationController,
-    persistentVolumeClaimProtectionController,
+    claimProtectionController(settings.claimProtection),
     persistentVolumeProtectionController,
     volumeAttributesClassProtectionController,
     ttlAfterFinishedController,

@@ -38,6 +38,7 @@ import {
   type StartedCluster,
 } from "../start-cluster.ts";
 import type { UpOptions } from "../up-options.ts";
+import { featureGateArguments } from "../../config/api-server-config.ts";
 import { clusterIpamArguments } from "../../config/node-ipam-flags.ts";
 import { readSchedulerConfig, SCHEDULER_CONFIG_FLAG } from "../../config/scheduler-config.ts";
 import {
@@ -242,6 +243,7 @@ function controllersPart(options: UpOptions, { held: { home } }: StartClusterCon
         `--load-balancer-range=${options.loadBalancerRange}`,
         `--node-monitor-grace-period=${options.nodeMonitorGracePeriod}`,
         ...autoscalerArguments(options.autoscaler),
+        ...featureGateArguments(api.featureGates),
         ...clusterIpamArguments({ clusterCidrs, serviceClusterIpRange }),
         ...signing,
         `--service-account-private-key-file=${identity.serviceAccount.signingKeyFile ?? joinPath(directory, "sa.key")}`,

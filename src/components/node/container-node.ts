@@ -114,7 +114,11 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
       log,
     }),
   );
-  const storage = new PodStorageOnDisk({ volumes, directories, clock });
+  const storage = new PodStorageOnDisk({
+    ...{ volumes, directories, clock },
+    abnormal: (pod, { name, message }) =>
+      late.kubelet?.record(pod, { type: "Warning", reason: "VolumeConditionAbnormal", message: `Volume ${name}: ${message}` }),
+  });
   late.storage = storage;
   const view = { ...(await nodeViewOf(options, facts)), directories, cgroups };
   const machine = new MachinePods({

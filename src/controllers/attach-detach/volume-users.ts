@@ -2,13 +2,13 @@
 import { nodes } from "../../api/core/v1/node.ts";
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
-import { isTerminal } from "../../api/core/v1/pod/readiness.ts";
 import { volumeClaimName } from "../../api/core/v1/pod/references.ts";
-import type { ContainerStatus, Node, PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/core/v1.ts";
+import type { Node, PersistentVolume, PersistentVolumeClaim, Pod } from "../../api/generated/core/v1.ts";
 import { csiDrivers } from "../../api/storage.k8s.io/v1/csi-driver.ts";
 import type { CsiVolumeId } from "../../api/storage.k8s.io/v1/volume-attachment/attachment-name.ts";
 import type { Reader } from "../../client/informer/informer.ts";
-import { controllerReference, objectText } from "../runtime/keys.ts";
+import { objectText } from "../runtime/keys.ts";
+import { isTerminated, refersToClaim } from "../shared/claim-users.ts";
 import { podsByClaim } from "../shared/pods-by-claim.ts";
 
 /** On a Node: its volumes are attached by this controller. */
@@ -42,7 +42,7 @@ export function podsByNeedingNode(volume: PersistentVolume, read: Reader): Reado
   for (const pod of read.indexed(podsByClaim, objectText(claim.metadata))) {
     const nodeName = neededOn(pod);
     const node = nodeName === undefined ? undefined : read.get(nodes, { name: nodeName });
-    if (nodeName === undefined || node === undefined || !isManaged(node) || !uses(pod, claim)) continue;
+    if (nodeName === undefined || node === undefined || !isManaged(node) || !refersToClaim(pod, claim)) continue;
     const others = found.get(nodeName);
     if (others === undefined) found.set(nodeName, [pod]);
     else others.push(pod);
@@ -54,30 +54,10 @@ function isBoundTo({ spec, status }: PersistentVolumeClaim, { metadata }: Persis
   return status?.phase === "Bound" && spec?.volumeName === metadata.name;
 }
 
-/** A claim of an ephemeral volume counts only for the Pod that owns it. */
-function uses(pod: Pod, claim: PersistentVolumeClaim): boolean {
-  return (pod.spec?.volumes ?? []).some((volume) => {
-    if (volumeClaimName(pod.metadata.name, volume) !== claim.metadata.name) return false;
-    return volume.ephemeral === undefined || controllerReference(claim)?.uid === pod.metadata.uid;
-  });
-}
-
 /** The node that must have the Pod's volumes; undefined if none must. */
 export function neededOn(pod: Pod): string | undefined {
   const { nodeName = "" } = pod.spec ?? {};
   return nodeName === "" || isTerminated(pod) ? undefined : nodeName;
-}
-
-/** As upstream: it has ended, or it is terminating and none of its containers runs. */
-function isTerminated(pod: Pod): boolean {
-  if (isTerminal(pod)) return true;
-  if (pod.metadata.deletionTimestamp === undefined) return false;
-  const { containerStatuses = [], initContainerStatuses = [], ephemeralContainerStatuses = [] } = pod.status ?? {};
-  return [...containerStatuses, ...initContainerStatuses, ...ephemeralContainerStatuses].every(isStopped);
-}
-
-function isStopped({ state }: ContainerStatus): boolean {
-  return state?.terminated !== undefined || state?.waiting !== undefined;
 }
 
 /** Volumes that the Pod's claims are bound to. */

@@ -9,12 +9,23 @@ import { pods } from "../../api/core/v1/pod.ts";
 import type { PersistentVolumeClaim, Pod } from "../../api/generated/core/v1.ts";
 import { defineIndex } from "../../client/informer/index.ts";
 import type { Reader } from "../../client/informer/informer.ts";
-import { after, defineController, onChange, watch, type Change, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
+import {
+  after,
+  defineController,
+  onChange,
+  watch,
+  type Change,
+  type Controller,
+  type Outcome,
+  type Pass,
+  type WorkKey,
+} from "../runtime/controller.ts";
 import { objectText } from "../runtime/keys.ts";
 import { podsByClaim } from "../shared/pods-by-claim.ts";
 import { isHeld, isUnprotected, putFinalizer, takeFinalizer, type Protection } from "../shared/protection.ts";
 import { inTurns } from "../runtime/concurrent-writes.ts";
 import { podUsesClaim } from "./claim-usage.ts";
+import { reportUnused, UNUSED_KEY, unusedKeysOfClaim, unusedKeysOfPod } from "./unused-condition.ts";
 
 const PROTECTION: Protection<PersistentVolumeClaim> = { kind: persistentVolumeClaims, finalizer: "kubernetes.io/pvc-protection" };
 
@@ -27,21 +38,38 @@ const UNHEARD_POD_DELAY_MS = 1_000;
 /** By namespace, those with something to do. */
 const waitingClaims = defineIndex(persistentVolumeClaims, (claim) => (isWaiting(claim) ? [claim.metadata.namespace ?? ""] : []));
 
-/** Keys are namespaces. */
-export const persistentVolumeClaimProtectionController = defineController({
-  name: "persistentvolumeclaim-protection-controller",
-  aliases: ["pvc-protection"],
-  account: "pvc-protection-controller",
-  rules: [
-    { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get", "list", "watch", "update"] },
-    { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
-  ],
-  watches: [
-    watch(persistentVolumeClaims, ({ is, object }) => (is !== "deleted" && isWaiting(object) ? [namespaceKey(object)] : [])),
-    watch(pods, keysOfPod),
-  ],
-  reconcile,
-});
+export interface ClaimProtectionSettings {
+  /** Claims have the condition Unused. Gate PersistentVolumeClaimUnusedSinceTime. Default: false. */
+  readonly reportsUnused: boolean;
+}
+
+export const persistentVolumeClaimProtectionController = claimProtectionController();
+
+/** Keys are namespaces; those of the condition Unused are claims. */
+export function claimProtectionController({ reportsUnused = false }: Partial<ClaimProtectionSettings> = {}): Controller {
+  return defineController({
+    name: "persistentvolumeclaim-protection-controller",
+    aliases: ["pvc-protection"],
+    account: "pvc-protection-controller",
+    rules: [
+      { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: ["get", "list", "watch", "update"] },
+      { apiGroups: [""], resources: ["persistentvolumeclaims/status"], verbs: ["update"] },
+      { apiGroups: [""], resources: ["pods"], verbs: ["get", "list", "watch"] },
+    ],
+    watches: [
+      watch(persistentVolumeClaims, (change) => [
+        ...(change.is !== "deleted" && isWaiting(change.object) ? [namespaceKey(change.object)] : []),
+        ...(reportsUnused ? unusedKeysOfClaim(change) : []),
+      ]),
+      watch(pods, (change, read) => [...keysOfPod(change, read), ...(reportsUnused ? unusedKeysOfPod(change) : [])]),
+    ],
+    async reconcile(key, pass) {
+      if (key.kind !== UNUSED_KEY) return reconcile(key, pass);
+      await reportUnused(key, pass);
+      return onChange;
+    },
+  });
+}
 
 function isWaiting(claim: PersistentVolumeClaim): boolean {
   return isHeld(claim, PROTECTION) || isUnprotected(claim, PROTECTION);

@@ -5,6 +5,7 @@ import { nodes } from "../../api/core/v1/node.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import { serviceAccounts } from "../../api/core/v1/service-account.ts";
 import type { PodCertificateRequest } from "../../api/generated/certificates.k8s.io/v1beta1.ts";
+import { DEFAULT_FEATURE_GATES } from "../../api/feature-gates.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import { p256Key } from "../../api/machinery/x509/p256-signer.ts";
 import { issuedStatus } from "../../api/testing/certificates.ts";
@@ -42,7 +43,7 @@ interface Case extends AsyncDisposable {
 /** A node with the identity of a kubelet, and a Pod on it. */
 async function startCase(): Promise<Case> {
   await using starting = new Disposables();
-  const featureGates = { ClusterTrustBundle: true, ClusterTrustBundleProjection: true, PodCertificateRequest: true };
+  const featureGates = { ...DEFAULT_FEATURE_GATES, PodCertificateRequest: true };
   const server = starting.use(await startControlledServer(["-*"], { config: { featureGates } }));
   const { clock } = server;
   const client = createClient(server.transport());

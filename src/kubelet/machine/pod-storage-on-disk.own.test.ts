@@ -88,14 +88,19 @@ test("a volume with a claim is measured by its file system, or by its driver, an
   ]);
   const filesystem = { availableBytes: 1, capacityBytes: 3, usedBytes: 2 };
   const condition = { isAbnormal: true, message: "broken" };
+  const reported: string[] = [];
   const storage = new PodStorageOnDisk({
     clock: virtualClock(),
     directories: { logs: join(root, "logs"), pods: join(root, "pods") },
+    abnormal: (_pod, { name, message }) => void reported.push(`${name}: ${message}`),
     volumes: { mounted: () => volumes, report: async (_uid, name) => (name === "driven" ? { filesystem, condition } : undefined) },
   });
   const spec = { containers: [], volumes: [...volumes.keys()].map((name) => ({ name, persistentVolumeClaim: { claimName: "data" } })) };
 
-  const { volumes: measured } = await storage.of(buildPod({ metadata: { uid: "u-1" }, spec }));
+  const pod = buildPod({ metadata: { uid: "u-1" }, spec });
+
+  const { volumes: measured } = await storage.of(pod);
+  await storage.of(pod);
 
   deepEqual(
     measured.map(({ name, claim: of }) => [name, of]),
@@ -106,4 +111,5 @@ test("a volume with a claim is measured by its file system, or by its driver, an
   );
   equal(measured[0]?.used?.usedBytes, measured[0]?.filesystem.usedBytes);
   deepEqual([measured[1]?.filesystem, measured[1]?.condition], [filesystem, condition]);
+  deepEqual(reported, ["driven: broken"]);
 });

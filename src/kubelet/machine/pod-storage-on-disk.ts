@@ -9,7 +9,7 @@ import { directoryUsage } from "../../host/files/directory-usage.ts";
 import { joinPath } from "../../host/files/files.ts";
 import { diskUsage } from "../../host/kernel/machine-usage.ts";
 import { namesIn } from "../../host/files/shared-directory.ts";
-import type { PodStorage, TreeUsage, VolumeUsage } from "../contracts/pod-storage.ts";
+import type { PodStorage, TreeUsage, VolumeCondition, VolumeUsage } from "../contracts/pod-storage.ts";
 import type { MountedVolume, PodVolumes } from "../contracts/pod-volumes.ts";
 import { podLogDirectory } from "../container-config/sandbox.ts";
 
@@ -23,12 +23,17 @@ const VOLUMES_MAX = 4_096;
 export interface PodStorageOptions {
   readonly volumes: Pick<PodVolumes, "mounted" | "report">;
   readonly directories: { readonly logs: string; readonly pods: string };
+  /** Called once when a driver reports a volume of the Pod as abnormal, and again when its message changes. Absent: no Event. */
+  abnormal?(pod: Pod, volume: { readonly name: string; readonly message: string }): void;
   readonly clock: Clock;
 }
 
 export class PodStorageOnDisk {
   readonly #options: PodStorageOptions;
   readonly #known = new Lru<string, { readonly used: Promise<TreeUsage | undefined>; readonly untilMs: number }>({ max: VOLUMES_MAX });
+
+  /** Messages of abnormal volumes that were reported, by Pod and volume. */
+  readonly #abnormal = new Lru<string, string>({ max: VOLUMES_MAX });
 
   constructor(options: PodStorageOptions) {
     this.#options = options;
@@ -47,10 +52,11 @@ export class PodStorageOnDisk {
   }
 
   /** Undefined for volumes that are not the Pod's own (hostPath) or do not exist yet. */
-  async #volume({ metadata }: Pod, volume: Volume): Promise<VolumeUsage | undefined> {
+  async #volume(pod: Pod, volume: Volume): Promise<VolumeUsage | undefined> {
+    const { metadata } = pod;
     const mounted = this.#options.volumes.mounted(metadata.uid ?? "")?.get(volume.name);
     if (mounted === undefined) return undefined;
-    if (mounted.claim !== undefined) return this.#claimed(metadata.uid ?? "", volume.name, mounted);
+    if (mounted.claim !== undefined) return this.#claimed(pod, volume.name, mounted);
     // An image is measured as such, and not with each Pod that shows it.
     if (mounted.isExternal || volume.image !== undefined) return undefined;
     const filesystem = await diskUsage(mounted.path).catch(() => undefined);
@@ -60,12 +66,9 @@ export class PodStorageOnDisk {
   }
 
   /** A claim has a file system of its own, or one that its provisioner accounts for: its tree is not walked. */
-  async #claimed(
-    podUid: string,
-    name: string,
-    { path, claim, isExternal, isBlockDevice }: MountedVolume,
-  ): Promise<VolumeUsage | undefined> {
-    const report = await this.#options.volumes.report(podUid, name).catch(() => undefined);
+  async #claimed(pod: Pod, name: string, { path, claim, isExternal, isBlockDevice }: MountedVolume): Promise<VolumeUsage | undefined> {
+    const report = await this.#options.volumes.report(pod.metadata.uid ?? "", name).catch(() => undefined);
+    this.#reportHealth(pod, name, report?.condition);
     const isMeasurable = !isExternal && isBlockDevice !== true;
     const filesystem = report?.filesystem ?? (isMeasurable ? await diskUsage(path).catch(() => undefined) : undefined);
     if (filesystem === undefined || claim === undefined) return undefined;
@@ -73,6 +76,17 @@ export class PodStorageOnDisk {
     const used = inodesUsed === undefined ? { usedBytes } : { usedBytes, inodesUsed };
     const condition = report?.condition === undefined ? {} : { condition: report.condition };
     return { name, isEphemeral: false, filesystem, used, claim, ...condition };
+  }
+
+  #reportHealth(pod: Pod, name: string, { isAbnormal, message }: VolumeCondition = { isAbnormal: false, message: "" }): void {
+    const key = `${pod.metadata.uid ?? ""}/${name}`;
+    if (!isAbnormal) {
+      this.#abnormal.delete(key);
+      return;
+    }
+    if (this.#abnormal.get(key) === message) return;
+    this.#abnormal.set(key, message);
+    this.#options.abnormal?.(pod, { name, message });
   }
 
   #used(path: string): Promise<TreeUsage | undefined> {

@@ -158,7 +158,37 @@ test("a claim that was enlarged while no Pod used it is grown with the next one"
   assert.equal(after > 2 * before, true);
   assert.deepEqual([all.claims.get("c-disk")?.status, all.events], [GROWN, [RESIZED, RESIZED]]);
   await all.volumes.unmount("b");
+  const mounting = ["verify_controller_attached_volume", "volume_mount"];
+  const unmounting = ["volume_unmount", "unmount_device"];
+  assert.deepEqual(
+    all.operations,
+    [...mounting, ...unmounting, ...mounting, "volume_fs_resize", ...unmounting].map((name) => `${name} kubernetes.io/local-volume`),
+  );
 });
+
+test(
+  "the operations of a raw device, and of a volume whose source does not exist, are measured as upstream's",
+  { ...needs("tmpfs", "loop") },
+  async () => {
+    await using all = await startCase();
+    await using device = await aDevice(all.disk);
+    all.bind("raw", { local: { path: device.path }, volumeMode: "Block" });
+    all.bind("none", { local: { path: join(all.disk, "none") } });
+
+    await all.volumes.mount(aPod("u", ["raw"], { isBlock: true }), ANY);
+    await all.volumes.unmount("u");
+    await assert.rejects(all.volumes.mount(aPod("v", ["none"]), ANY));
+
+    const plugin = "kubernetes.io/local-volume";
+    assert.deepEqual(
+      all.operations.map((operation) => operation.replace(` ${plugin}`, "")),
+      [
+        ...["verify_controller_attached_volume", "map_volume", "unmap_volume"],
+        ...["verify_controller_attached_volume", "volume_mount failed"],
+      ],
+    );
+  },
+);
 
 test("a claim that is enlarged while a Pod uses it is grown, or an Event says why not", { ...needs("tmpfs", "loop") }, async () => {
   await using all = await startCase();

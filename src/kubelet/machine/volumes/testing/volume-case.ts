@@ -31,6 +31,8 @@ export interface VolumeCase extends AsyncDisposable {
   readonly disk: string;
   /** "reason message" of Events. */
   readonly events: string[];
+  /** Names of measured operations, with the plugin. */
+  readonly operations: string[];
   readonly claims: Map<string, PersistentVolumeClaim>;
   readonly labels: { ofNode: Readonly<Record<string, string>> };
   volumes: PodVolumes;
@@ -48,6 +50,7 @@ export async function startVolumeCase(): Promise<VolumeCase> {
   const claims = new Map<string, PersistentVolumeClaim>();
   const volumes = new Map<string, PersistentVolume>();
   const events: string[] = [];
+  const operations: string[] = [];
   const labels: VolumeCase["labels"] = { ofNode: {} };
   const start = () =>
     startPodVolumes({
@@ -82,12 +85,17 @@ export async function startVolumeCase(): Promise<VolumeCase> {
         },
         record: (_about, { reason, message }) => void events.push(`${reason} ${message}`),
       },
+      metrics: {
+        storageOperation: ({ operation, plugin, isFailed }) => void operations.push(`${operation} ${plugin}${isFailed ? " failed" : ""}`),
+        countVolumes: () => {},
+        volumesFound: () => {},
+      },
       nodeAllocatable: () => ({ memory: "64Mi" }),
       clock: realClock,
       log: createLogger({ clock: realClock, level: "error", sink: () => {} }),
     });
   const running: VolumeCase = {
-    ...{ root, disk, events, claims, labels },
+    ...{ root, disk, events, operations, claims, labels },
     volumes: await start(),
     bind(name, spec, status = {}) {
       const metadata = { name: `c-${name}`, namespace: "ns", uid: name };
