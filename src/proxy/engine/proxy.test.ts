@@ -26,6 +26,8 @@ interface World extends AsyncDisposable {
   readonly iptables: RecordingMode;
   readonly userspace: RecordingMode;
   readonly warnings: readonly string[];
+  /** What ran in the node's namespace. */
+  readonly commands: readonly string[];
 }
 
 interface RunningOptions {
@@ -40,11 +42,18 @@ async function running(objects: readonly object[], options: RunningOptions = {})
   const { around = (transport: Transport) => transport } = options;
   const cluster = await given(...objects);
   const warnings: string[] = [];
+  const commands: string[] = [];
   const { clock } = cluster;
   const starting = startProxy({
     modes: [iptables, userspace],
     ...{ mode, owner: "test", nodeName: "here", clock, random: seededRandom(1), log: silentLogger },
-    namespace: { name: "test", run: () => Promise.resolve("") },
+    namespace: {
+      name: "test",
+      run(command, words) {
+        commands.push([command, ...words].join(" "));
+        return Promise.resolve("");
+      },
+    },
     settings: { nodePortAddresses: ["0.0.0.0/0"], podCidrs: [], nodeIps: [] },
     applierOptions: { masqueradesAll: false, ipvsScheduler: "rr" },
     transport: around(cluster.server.transport()),
@@ -52,7 +61,7 @@ async function running(objects: readonly object[], options: RunningOptions = {})
   });
   const proxy = await driven(clock, starting);
   return {
-    ...{ cluster, proxy, iptables, userspace, warnings },
+    ...{ cluster, proxy, iptables, userspace, warnings, commands },
     async [Symbol.asyncDispose]() {
       await driven(clock, proxy[Symbol.asyncDispose]());
       await cluster[Symbol.asyncDispose]();
@@ -265,6 +274,13 @@ test("headless Services and those of another proxy are not applied", async () =>
   await using world = await running([other, web("headless", "None")]);
 
   assert.deepEqual(shown(world.iptables), []);
+});
+
+test("the proxy sets how long the kernel tracks connections, except in mode userspace", async () => {
+  for (const [mode, count] of [["iptables", 1] as const, ["userspace", 0] as const]) {
+    await using world = await running([], { mode });
+    assert.equal(world.commands.filter((command) => command.includes("nf_conntrack_tcp_timeout_close_wait")).length, count, mode);
+  }
 });
 
 test("the ranges of cluster IPs are those of all ServiceCIDRs", async () => {

@@ -23,6 +23,7 @@ import type { HealthCheck, ProxyModel } from "../model.ts";
 import { AnnouncedAddresses } from "./announced-addresses.ts";
 import { enableBridgeNetfilter } from "./bridge-netfilter.ts";
 import { cleanUpOtherModes, openMode } from "./choose-mode.ts";
+import { setConntrackTimeouts } from "./conntrack-timeouts.ts";
 import { Conntrack } from "./conntrack.ts";
 import { HealthCheckServers } from "./health-check-servers.ts";
 import { ModelFeed } from "./model-feed.ts";
@@ -84,6 +85,7 @@ export async function startProxy(options: ProxyOptions): Promise<Proxy> {
   const takeOver = () => cleanUpOtherModes(options.modes, chosen, context);
   const proxy = starting.use(new Proxy(options, { mode, applier, takeOver }));
   await proxy.firstApplied();
+  if (mode.name !== "userspace") await clock.external(trackConnectionsLonger(options));
   starting.move();
   return proxy;
 }
@@ -92,6 +94,11 @@ async function prepareBridge({ namespace, warn }: ProxyOptions): Promise<void> {
   const problem = await enableBridgeNetfilter(namespace);
   if (problem !== undefined)
     warn(`Pods may not reach Pods of the same node by cluster IPs; load the kernel module br_netfilter: ${problem}`);
+}
+
+/** After the first apply: the kernel tracks connections once there are rules about them. */
+async function trackConnectionsLonger({ namespace, log }: ProxyOptions): Promise<void> {
+  await setConntrackTimeouts(namespace).catch((error: unknown) => log.info("The kernel's timeouts of connections stay", { error }));
 }
 
 export class Proxy implements AsyncDisposable {
