@@ -21,6 +21,7 @@ import type { ApiServerOptions } from "../config/api-server-config.ts";
 import { CONTROLLER_MANAGER_AGENT, controllerSettings } from "./controllers.ts";
 import { openCauseLog } from "./api-server/cause-log.ts";
 import { DECISIONS_ELSEWHERE, decisionsDocument } from "./api-server/decisions-document.ts";
+import { readDecisions } from "./pages/decisions-page.ts";
 import type { LeaderElectedComponent, ActiveComponent } from "./leader-election/leader-elected-component.ts";
 import type { Election } from "./leader-election/leader-elected.ts";
 import {
@@ -153,7 +154,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
       ...requests.families(),
       ...processFamilies(),
     ],
-    moreDocuments: [decisionsDocument({ acting: () => late.scheduler?.acting(), elsewhere: DECISIONS_ELSEWHERE })],
+    moreDocuments: [decisionsDocument({ read: (query) => readDecisions(query, late.scheduler?.acting()), elsewhere: DECISIONS_ELSEWHERE })],
     ...(causes === undefined ? {} : { causes }),
     connector: (network) => (late.connector = nodesConnector(() => late.nodes, { clock, network })),
     ...(options.aroundExchange === undefined ? {} : { aroundExchange: options.aroundExchange }),

@@ -73,7 +73,7 @@ test("the API server serves the scheduling decisions of the scheduler in the sam
 
 test("an API server without a scheduler reports where the decisions are", async () => {
   await using cluster = await startCluster({ listen: true, scheduler: false });
-  match(await read(cluster, "/debug/k8ts/decisions?pod=default/a"), /No scheduler runs in the process of this API server.*"code":503/);
+  match(await read(cluster, "/debug/k8ts/decisions?pod=default/a"), /No active scheduler is connected to this API server.*"code":503/);
 });
 
 /** As the administrator, with what the kubeconfig says. */

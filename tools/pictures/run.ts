@@ -74,16 +74,16 @@ const PICTURES: readonly Picture[] = [
   { name: "dashboard-conflict", address: "/object/deployments.apps/shop/web?tab=yaml", height: 900, ready: causeConflict },
 ];
 
-/** All steps of the newest request, fitted, with the write of a Pod. */
+/** The first steps of the newest request, with a write of a controller. */
 async function showFlow(page: Page): Promise<void> {
   await page.getByRole("slider", { name: "Step" }).press("End");
-  await page.getByRole("button", { name: "Fit to width" }).click();
   await page
     .getByRole("list", { name: "Steps" })
     .getByRole("button", { name: /deployment-controller wrote \(\w+\) replicasets/ })
     .first()
     .click();
   await page.getByRole("region", { name: "Changed fields" }).waitFor();
+  await page.evaluate("document.querySelector('.flow-graph').scrollTo(0, 0)");
 }
 
 async function showTime(page: Page): Promise<void> {
@@ -113,7 +113,7 @@ async function takePicture(
   cluster: DashboardCluster,
   { name, address, colorScheme = "light", height = SIZE.height, ready }: Picture,
 ): Promise<void> {
-  const { page } = await cluster.openAt(address, { viewport: { ...SIZE, height }, colorScheme });
+  const { page } = await cluster.openAt(address, { viewport: { ...SIZE, height }, colorScheme, reducedMotion: "reduce" });
   await ready(page, cluster);
   const path = join(packageDirectory(import.meta.dirname), "docs/pictures", `${name}.png`);
   await page.screenshot({ path });

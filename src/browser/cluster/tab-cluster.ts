@@ -16,6 +16,7 @@ import type { VirtualClock } from "../../base/virtual-clock.ts";
 import type { Client } from "../../client/client.ts";
 import { createClient } from "../../client/rest-client.ts";
 import { decisionsDocument } from "../../components/api-server/decisions-document.ts";
+import { readDecisions } from "../../components/pages/decisions-page.ts";
 import { nodesConnector } from "../../components/simulated-nodes/nodes-connector.ts";
 import { startNodesPart, type ClusterNodes, type NodesConfig, type NodesPart } from "../../components/simulated-nodes/simulated-nodes.ts";
 import type { ClusterConnection } from "../../dashboard/data/connection.ts";
@@ -92,7 +93,9 @@ async function startParts(options: TabClusterOptions, driver: Driver) {
     random: random.derive("apiserver"),
     log: log.with({ part: "apiserver" }),
     loadDescriptions: () => clock.external(loadDescriptions()),
-    moreDocuments: [decisionsDocument({ acting: () => late.components?.scheduler(), elsewhere: "No scheduler is running" })],
+    moreDocuments: [
+      decisionsDocument({ read: (query) => readDecisions(query, late.components?.scheduler()), elsewhere: "No scheduler is running" }),
+    ],
     connector: nodesConnector(() => late.nodes, { clock }),
   });
   starting.defer(() => core.close());

@@ -6,6 +6,7 @@ import { defineCommand } from "../framework/command.ts";
 import { isPipe } from "../../host/files/files.ts";
 import { connectionFlags, connectionFileCheck, loadConnection } from "../../config/connection-flags.ts";
 import { decisionsPage } from "../../components/pages/decisions-page.ts";
+import { serveDecisions } from "../../components/pages/decisions-socket.ts";
 import { DECISIONS_PATH } from "../../explain/explain-api.ts";
 import type { FlagValues } from "../framework/flags.ts";
 import {
@@ -26,6 +27,11 @@ const flags = {
   config: schedulerConfigFlag,
   ...leaderElectFlags(SCHEDULER_LEASE),
   ...metricsFlags,
+  "decisions-socket": {
+    type: "string",
+    placeholder: "FILE",
+    doc: "Serve scheduling decisions at this Unix socket to an API server on this machine (--scheduler-decisions-socket). The directory must be private.",
+  },
 } as const;
 
 export const scheduler = defineCommand({
@@ -55,6 +61,7 @@ export const scheduler = defineCommand({
     const { problems, configuration, elects, kubeconfig } = await clock.external(readGivenConfig({ values, given }));
     if (problems.length > 0 || configuration === undefined) throw new UnusableFiles(problems);
     const connection = await loadConnection({ ...values, kubeconfig }, io);
+    const socket = values["decisions-socket"];
     io.out(`scheduling Pods of ${configuration.profiles.map(({ schedulerName }) => schedulerName).join(", ")}`);
     await runLeaderElectedCommand<RunningScheduler>(
       {
@@ -63,6 +70,7 @@ export const scheduler = defineCommand({
         election: electionOf(elects),
         metricsAddress: values["metrics-address"],
         pages: (acting) => ({ [DECISIONS_PATH]: decisionsPage(acting) }),
+        serve: (acting) => (socket === undefined ? undefined : serveDecisions(socket, acting)),
         start(context, owner, counted) {
           const transport = counted(owner.use(httpsTransport(connection, { clock, log, userAgent: SCHEDULER_AGENT })));
           return startLeaderElectedScheduler({ ...context, configuration, transportFor: () => transport });

@@ -73,6 +73,8 @@ export interface LeaderElectedCommand<Part extends ActiveComponent> {
   readonly metricsAddress: string | undefined;
   /** Additional pages. `acting`: the component, while this process is the leader. */
   pages?(acting: () => Part | undefined): Pages;
+  /** Serves the component in another way, as long as the command runs. */
+  serve?(acting: () => Part | undefined): Promise<AsyncDisposable> | undefined;
   /** Resources that live as long as the command are owned by `owner`. `counted` counts the requests of a transport. */
   start(
     context: Omit<LeaderElectedOptions, "transportFor" | "isFenced">,
@@ -93,6 +95,8 @@ export async function runLeaderElectedCommand<Part extends ActiveComponent>(comm
   const late: { part?: LeaderElectedComponent<Part> } = {};
   // Before the election starts: a process that cannot listen must not become the leader.
   await showPages(command, { part: () => late.part, requests }, owned, io);
+  const served = command.serve?.(() => late.part?.acting());
+  if (served !== undefined) owned.use(await clock.external(served));
   const part = command.start(
     {
       ...(election === undefined ? {} : { election: { ...election, identity } }),

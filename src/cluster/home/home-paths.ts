@@ -82,6 +82,11 @@ export function componentLog({ logDirectory }: Pick<HomePaths, "logDirectory">, 
   return joinPath(logDirectory, `${part}.log`);
 }
 
+/** Where the scheduler's process serves its decisions to the API server with --processes. */
+export function decisionsSocket({ runtimeDirectory }: { readonly runtimeDirectory: string }): string {
+  return joinPath(runtimeDirectory, "scheduler.sock");
+}
+
 export const MARKER_FILE = "k8ts.json";
 const JOIN_FILE = "join.json";
 

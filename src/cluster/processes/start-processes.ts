@@ -21,7 +21,7 @@ import { KUBELET_PORT } from "../../kubelet/server/kubelet-server.ts";
 import { advertisedAddress } from "../../components/api-server/secure-serving.ts";
 import type { ServingConfig } from "../../config/api-server-config.ts";
 import { describeStore } from "../../components/control-plane.ts";
-import { componentLog } from "../home/home-paths.ts";
+import { componentLog, decisionsSocket } from "../home/home-paths.ts";
 import { fleetNames, simulatedFleet, type FleetConfig } from "../../components/simulated-nodes/simulated-fleet.ts";
 import { podAccessProblem, withPodAccess } from "../pod-access.ts";
 import {
@@ -207,6 +207,7 @@ async function apiServerPart(
     words: (line) => [
       "apiserver",
       "--dashboard",
+      `--scheduler-decisions-socket=${decisionsSocket(home)}`,
       ...given.filter((word) => !/^--(additional-bind|advertise)-address=/.test(word)),
       ...forPods,
       ...advertised,
@@ -260,7 +261,7 @@ function schedulerPart(options: UpOptions, { held: { home } }: StartClusterConte
     name: "scheduler",
     logFile: componentLog(home, "scheduler"),
     ready: STANDS,
-    words: () => ["scheduler", kubeconfig, ...file, ...election(options)],
+    words: () => ["scheduler", kubeconfig, ...file, `--decisions-socket=${decisionsSocket(home)}`, ...election(options)],
   };
 }
 

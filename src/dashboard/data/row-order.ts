@@ -16,21 +16,23 @@ type Rows = Pick<TableState, "items" | "columns">;
 export class RowOrder {
   /** Texts that are searched, in lower case. */
   readonly #texts = new WeakMap<Row, string>();
-  #last: { readonly filter: string; readonly order: Order; readonly sorted: readonly KeyedRow[] } | undefined;
+  #last: Ordered | undefined;
 
   rowsOf({ items, columns }: Rows, filter: string, order?: Order): readonly Row[] {
     if (order === undefined) {
       this.#last = undefined;
-      return this.#matching(items.values(), filter);
+      return this.#matching([...items.values()], filter);
     }
-    const sorted = this.#sorted({ items, columns }, filter, order);
-    this.#last = { filter, order, sorted };
-    return sorted.map(({ row }) => row);
+    const { column, isDescending } = order;
+    const isKnown = this.#last?.column === column && this.#last.filter === filter;
+    const last: Ordered = isKnown ? this.#last : { filter, column, isDescending, seen: new Set(), sorted: [] };
+    this.#last = { ...last, isDescending, sorted: this.#sorted({ items, columns }, last, order) };
+    return this.#last.sorted.map(({ row }) => row);
   }
 
-  #matching(rows: Iterable<Row>, filter: string): readonly Row[] {
+  #matching(rows: readonly Row[], filter: string): readonly Row[] {
     const words = filter.toLowerCase().split(/\s+/).filter(Boolean);
-    return words.length === 0 ? [...rows] : [...rows].filter((row) => this.#matches(row, words));
+    return words.length === 0 ? rows : rows.filter((row) => this.#matches(row, words));
   }
 
   #matches(row: Row, words: readonly string[]): boolean {
@@ -43,19 +45,27 @@ export class RowOrder {
     return true;
   }
 
-  #sorted({ items, columns }: Rows, filter: string, order: Order): readonly KeyedRow[] {
-    const { column, isDescending } = order;
-    const keyed = (row: Row): KeyedRow => ({ value: sortValue(row, columns, column), row });
-    const last = this.#last;
-    if (last === undefined || last.order.column !== column || last.filter !== filter)
-      return this.#matching(items.values(), filter).map(keyed).sort(comparing(isDescending));
-    // Rows of the last result are in order, so that sorting them again takes one comparison each.
-    const known = last.order.isDescending === isDescending ? last.sorted : last.sorted.toReversed();
-    const kept = known.filter(({ row }) => items.get(row.key) === row);
-    const seen = new Set(known.map(({ row }) => row));
-    const added = [...items.values()].filter((row) => !seen.has(row));
-    return [...kept, ...this.#matching(added, filter).map(keyed)].sort(comparing(isDescending));
+  /** Updates `last.seen`. Rows of the last result are in order, so that sorting them again takes one comparison each. */
+  #sorted({ items, columns }: Rows, { seen, sorted, filter, ...last }: Ordered, { column, isDescending }: Order): readonly KeyedRow[] {
+    for (const row of seen) if (items.get(row.key) !== row) seen.delete(row);
+    const kept = sorted.filter(({ row }) => seen.has(row));
+    if (last.isDescending !== isDescending) kept.reverse();
+    const added: Row[] = [];
+    for (const row of items.values()) if (!seen.has(row)) added.push(row);
+    if (added.length === 0) return kept;
+    for (const row of added) seen.add(row);
+    for (const row of this.#matching(added, filter)) kept.push({ value: sortValue(row, columns, column), row });
+    return kept.sort(comparing(isDescending));
   }
+}
+
+interface Ordered {
+  readonly filter: string;
+  readonly column: number;
+  readonly isDescending: boolean;
+  /** Rows that were matched with the filter: those of `sorted`, and those that do not match. */
+  readonly seen: Set<Row>;
+  readonly sorted: readonly KeyedRow[];
 }
 
 interface KeyedRow {

@@ -23,7 +23,7 @@ export interface FlowGraphProps {
 
 /** Characters that fit a box. */
 const TITLE_LENGTH = 23;
-const SUBTITLE_LENGTH = 25;
+const SUBTITLE_LENGTH = 26;
 
 export function FlowGraph({ layout, shown, current, newest, choose }: FlowGraphProps): JSX.Element {
   const [isFitted, setFitted] = useState(false);

@@ -110,7 +110,7 @@ function Rows({ context, route, kind, state, filter }: RowsProps): JSX.Element |
     onSort(index) {
       const column = indices[index] ?? 0;
       const isDescending = order?.column === column && !order.isDescending;
-      context.setQuery({ sort: `${isDescending ? "-" : ""}${column < 0 ? "namespace" : (state.columns[column]?.name ?? "")}` });
+      context.replaceQuery({ sort: `${isDescending ? "-" : ""}${column < 0 ? "namespace" : (state.columns[column]?.name ?? "")}` });
     },
     keyOf: ({ key }) => key,
     cellsOf: (row) => indices.map((column) => cell(row, column, { columns: state.columns, now })),

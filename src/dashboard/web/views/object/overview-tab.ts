@@ -29,8 +29,8 @@ function OverviewTab({ context, kind, object }: TabProps): JSX.Element {
         ["Status", phaseOf(object)],
         ["Node", nodeLink(context, object)],
         ["Owned by", ownerLinks(context, object)],
-        ["Labels", pairs(metadata.labels)],
-        ["Annotations", pairs(metadata.annotations)],
+        ["Labels", pairs(metadata.labels, "chips")],
+        ["Annotations", pairs(metadata.annotations, "pairs")],
         ["Finalizers", metadata.finalizers?.join(", ")],
         ["UID", metadata.uid],
         ["Resource version", metadata.resourceVersion],
@@ -70,14 +70,23 @@ function linkTo(
   return address === undefined ? shown : h("a", { href: `#${address}` }, shown);
 }
 
-function pairs(values: Readonly<Record<string, string>> | undefined): JSX.Element | undefined {
+/** A longer value is shown on demand: kubectl keeps whole objects in an annotation. */
+const VALUE_LENGTH_MAX = 200;
+
+function pairs(values: Readonly<Record<string, string>> | undefined, style: "chips" | "pairs"): JSX.Element | undefined {
   const entries = Object.entries(values ?? {});
   if (entries.length === 0) return undefined;
   return h(
     "ul",
-    { class: "pairs" },
-    entries.map(([key, value]) => h("li", { key }, `${key}: ${value}`)),
+    { class: style },
+    entries.map(([key, value]) =>
+      h("li", { key }, value.length > VALUE_LENGTH_MAX ? h(LongValue, { name: key, value }) : `${key}: ${value}`),
+    ),
   );
+}
+
+function LongValue({ name, value }: { readonly name: string; readonly value: string }): JSX.Element {
+  return h("details", null, h("summary", null, `${name} (${value.length} characters)`), value);
 }
 
 /** "Running", or the reason of another state. */

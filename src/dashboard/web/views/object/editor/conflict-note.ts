@@ -21,7 +21,7 @@ export function ConflictNote({ base, mine, theirs, takeTheirs, keepMine }: Confl
   const isSameField = changed.some(({ path }) => own.has(fieldText(path)));
   return h(
     "div",
-    { class: "note", role: "alert" },
+    { class: "note conflict", role: "alert" },
     h("strong", null, "The object was changed while you edited it."),
     rows.length === 0
       ? h("p", null, "Only its status or bookkeeping changed.")
