@@ -49,8 +49,9 @@ test("a container is resized while it runs, and its status reports the actual re
 
 test("a container with resizePolicy RestartContainer is restarted with the new resources", async () => {
   await using world = await startWorld();
-  const runtime = realRuntime(world.runtime("n1"));
-  await world.kubelet("n1", { runtime, machine: fakeMachine() });
+  const [runtime, machine] = [realRuntime(world.runtime("n1")), fakeMachine()];
+  machine.resize = async ({ spec }) => void machine.calls.push(`resize to ${spec?.containers[0]?.resources?.limits?.["memory"]}`);
+  await world.kubelet("n1", { runtime, machine });
   const resizePolicy = [{ resourceName: "memory", restartPolicy: "RestartContainer" }];
   await world.pod("p", { containers: limited("1000", { resizePolicy }) });
   await world.clock.settle();
@@ -58,6 +59,9 @@ test("a container with resizePolicy RestartContainer is restarted with the new r
   await resize(world, "2000");
   await world.clock.advance(3_000);
 
+  // The whole Pod first: its cgroup must never be smaller than the container's.
+  const starts = machine.calls.filter((call) => !call.startsWith("update"));
+  assert.deepEqual(starts, ["prepare p", "container p/c", "resize to 2k", "container p/c"]);
   assert.deepEqual([runtime.resizes, await seen(world)], [[], ["2k", "2k", 1]]);
   assert((await world.eventsOf("p")).includes("Normal Killing Container c resize requires restart"));
 });

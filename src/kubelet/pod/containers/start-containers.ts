@@ -153,6 +153,8 @@ export class ContainerStarts {
   async #create(pod: Pod, { container, attempt }: StartAction, sandbox: SandboxStatus, imageId: string): Promise<string> {
     const { runtime, memory, recorder } = this.#options;
     const config: ContainerConfig = { pod, container, attempt, imageId };
+    // A resize may be the reason of the restart, and the kernel refuses a container with more processor time than its Pod.
+    if (attempt > 0) await this.#resizePod(pod);
     const id = await runtime.createContainer(sandbox.id, { ...config, ...(await this.#runOf(config, sandbox)) });
     if (runtime.updateContainer !== undefined) memory.granted.set(id, container.resources ?? {});
     recordContainerEvent(recorder, pod, container.name, { type: "Normal", reason: "Created", message: "Container created" });
