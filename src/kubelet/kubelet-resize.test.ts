@@ -66,6 +66,27 @@ test("a container with resizePolicy RestartContainer is restarted with the new r
   assert((await world.eventsOf("p")).includes("Normal Killing Container c resize requires restart"));
 });
 
+test("a container without a limit is restarted once if the Pod's limit, which it has, changes and its resizePolicy demands it", async () => {
+  await using world = await startWorld();
+  const [runtime, machine] = [realRuntime(world.runtime("n1")), fakeMachine()];
+  // The Pod as a whole is not resized yet, and tried again.
+  machine.resize = () => Promise.reject(new Error("busy"));
+  await world.kubelet("n1", { runtime, machine });
+  const restarting = { name: "c", image: "web:1", resizePolicy: [{ resourceName: "cpu", restartPolicy: "RestartContainer" }] };
+  const resources = (cpu: string) => ({ requests: { cpu, memory: "4k" }, limits: { cpu, memory: "4k" } });
+  await world.pod("p", { containers: [restarting, { name: "other", image: "web:1" }], resources: resources("1") });
+  await world.clock.settle();
+
+  await world.client.patch(pods, KEY, { type: "strategic", value: { spec: { resources: resources("2") } } }, { subresource: "resize" });
+  await world.clock.advance(60_000);
+
+  const restarts = (await world.get("p"))?.status?.containerStatuses?.map(({ name, restartCount }) => [name, restartCount]);
+  assert.deepEqual(restarts, [
+    ["c", 1],
+    ["other", 0],
+  ]);
+});
+
 test("a runtime without support for updates is not called to resize", async () => {
   await using world = await startWorld();
   const runtime = realRuntime(world.runtime("n1"));

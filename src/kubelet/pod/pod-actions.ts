@@ -87,7 +87,7 @@ export class PodActions {
           break;
         case "remove-container":
           await runtime.removeContainer(action.id);
-          memory.granted.delete(action.id);
+          memory.forgetGranted(action.id);
           break;
         case "reset-containers":
           await this.#resetContainers(pod, action);
@@ -148,7 +148,7 @@ export class PodActions {
         await runtime.stopContainer(id, 0);
       }
       await runtime.removeContainer(id);
-      memory.granted.delete(id);
+      memory.forgetGranted(id);
     }
     for (const { name, state } of sources.filter((source, index) => sources.findIndex((one) => one.name === source.name) === index))
       if (state.is === "exited") memory.restartsAll(name, { endedAtMs: state.finishedAtMs, nowMs: clock.now() });

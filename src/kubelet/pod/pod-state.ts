@@ -2,7 +2,7 @@
  * State of a Pod that the kubelet keeps between syncs because no other component has it: failures and their back-offs. After a restart it
  * is restored as far as possible (restore-state.ts).
  */
-import type { Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
+import type { Container, Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { PullFailure } from "../images/pull-back-off.ts";
 import { BACK_OFF_MIN_MS, backOffUntilMs, grownBackOff, type BackOff } from "./containers/back-off.ts";
@@ -58,6 +58,8 @@ export interface PodMemory {
   readonly prepareRetryAtMs?: number | undefined;
   /** Resources granted to containers, by id. Containers without an entry are not resized. */
   readonly granted: ReadonlyMap<string, ResourceRequirements>;
+  /** Pod-level resources at that time, by the container's id: a container without a limit has that of its Pod. */
+  readonly grantedAround: ReadonlyMap<string, ResourceRequirements>;
   /** Resources granted to the Pod as a whole; undefined: none yet. */
   readonly grantedPod?: ResourceRequirements | undefined;
   /** No resize is attempted before this time. */
@@ -78,6 +80,7 @@ export class PodWorkerMemory implements PodMemory {
   isPreparing = false;
   prepareRetryAtMs: number | undefined;
   readonly granted = new Map<string, ResourceRequirements>();
+  readonly grantedAround = new Map<string, ResourceRequirements>();
   grantedPod: ResourceRequirements | undefined;
   resizeRetryAtMs: number | undefined;
   /** Error of the last resize. */
@@ -143,6 +146,16 @@ export class PodWorkerMemory implements PodMemory {
   changed(): void {
     this.prepareRetryAtMs = undefined;
     for (const [name, { reason }] of this.failures) if (reason === "CreateContainerConfigError") this.failures.delete(name);
+  }
+
+  grants(id: string, { spec }: Pod, { resources }: Pick<Container, "resources">): void {
+    this.granted.set(id, resources ?? {});
+    this.grantedAround.set(id, spec?.resources ?? {});
+  }
+
+  forgetGranted(id: string): void {
+    this.granted.delete(id);
+    this.grantedAround.delete(id);
   }
 
   couldNotResize(message: string, nowMs: number): void {

@@ -156,7 +156,7 @@ export class ContainerStarts {
     // A resize may be the reason of the restart, and the kernel refuses a container with more processor time than its Pod.
     if (attempt > 0) await this.#resizePod(pod);
     const id = await runtime.createContainer(sandbox.id, { ...config, ...(await this.#runOf(config, sandbox)) });
-    if (runtime.updateContainer !== undefined) memory.granted.set(id, container.resources ?? {});
+    if (runtime.updateContainer !== undefined) memory.grants(id, pod, container);
     recordContainerEvent(recorder, pod, container.name, { type: "Normal", reason: "Created", message: "Container created" });
     return id;
   }
@@ -186,7 +186,7 @@ export class ContainerStarts {
       await this.#resizePod(pod);
       if (run !== undefined) await runtime.updateContainer?.(id, run.resources);
       await this.#resizePod(pod);
-      memory.granted.set(id, container.resources ?? {});
+      memory.grants(id, pod, container);
     } catch (error) {
       log.warn("Cannot resize a container", { pod: `${pod.metadata.namespace}/${pod.metadata.name}`, container: container.name, error });
       memory.couldNotResize(messageOf(error), clock.now());

@@ -3,7 +3,7 @@
  * demands it. A change of Pod-level resources affects all containers, because they inherit what they do not set. Only containers with known
  * granted resources are considered; a runtime that cannot resize has none.
  */
-import type { Container, Pod } from "../../../api/generated/core/v1.ts";
+import type { Container, Pod, ResourceRequirements } from "../../../api/generated/core/v1.ts";
 import { isChanged, isResized, RESIZABLE } from "../../resize/allocation.ts";
 import type { Planning } from "./planning.ts";
 import type { PodMemory } from "../pod-state.ts";
@@ -20,7 +20,9 @@ export function planResize(
 ): void {
   const granted = memory.granted.get(known.id);
   if (granted === undefined) return;
-  const changed = RESIZABLE.filter((resource) => isChanged(granted, container.resources ?? {}, resource));
+  const before = withInherited(granted, memory.grantedAround.get(known.id) ?? memory.grantedPod);
+  const after = withInherited(container.resources, pod.spec?.resources);
+  const changed = RESIZABLE.filter((resource) => isChanged(before, after, resource));
   if (changed.length === 0 && !isWholeResized(pod, memory)) return;
   if (changed.some((resource) => wantsRestart(container, resource)))
     return planning.restart(container, known, { role, message: `Container ${container.name} resize requires restart` });
@@ -43,6 +45,11 @@ export function isResizing(pod: Pod, sandbox: SandboxStatus | undefined, memory:
     const granted = known?.state.is === "running" ? memory.granted.get(known.id) : undefined;
     return granted !== undefined && isResized(granted, resources);
   });
+}
+
+/** What the kernel enforces for a container: where it has no limit, that of the Pod. */
+function withInherited(own: ResourceRequirements = {}, pod: ResourceRequirements = {}): ResourceRequirements {
+  return { ...own, limits: { ...pod.limits, ...own.limits } };
 }
 
 function isWholeResized({ spec }: Pod, { grantedPod }: Pick<PodMemory, "grantedPod">): boolean {
