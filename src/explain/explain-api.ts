@@ -62,8 +62,11 @@ export interface RequestStages {
   readonly authentication?: { readonly by: string; readonly impersonator?: string; readonly microseconds: number };
   /** `by`: "RBAC", "Node", or "system:masters", whose members may do everything. `reason`: the authorizer's own text. */
   readonly authorization?: { readonly by?: string; readonly reason?: string; readonly microseconds: number };
-  /** Admission plugins, webhooks and policies together. */
-  readonly admission?: { readonly microseconds: number };
+  /**
+   * Admission plugins, webhooks and policies together. `auditAnnotations`: what webhooks and policies state for the audit of the request, and
+   * which webhooks were called, by upstream's keys; absent: nothing.
+   */
+  readonly admission?: { readonly microseconds: number; readonly auditAnnotations?: Readonly<Record<string, string>> };
   /** From the end of admission to the acknowledged commit. */
   readonly store?: { readonly microseconds: number };
 }

@@ -86,8 +86,6 @@ export interface RequestContext {
   readonly trail?: RequestTrail;
   /** Adds a message for the `Warning` header, in the order of detection. */
   warn(sentence: string): void;
-  /** Adds an annotation to the audit event of the request. Absent: there is no audit log. */
-  annotate?(key: string, value: string): void;
 }
 
 export function isDryRun({ dryRun = [] }: RequestOptions): boolean {

@@ -1,6 +1,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
+import { CAUSES_PATH, type CauseItem } from "../../../explain/explain-api.ts";
 import { onlyPlugins } from "../../testing/admission.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
 import { allowed, testWebhooks, webhookAt, type TestWebhooks, type WebhookOfTest } from "../../testing/webhooks.ts";
@@ -226,4 +227,27 @@ test("a mutating webhook cannot move a new object to another namespace, nor turn
 
   deepEqual(await create(), [400, "the namespace of the provided object does not match the namespace sent on the request"]);
   deepEqual(await create(), [500, "converting (v1.Secret) to (core.ConfigMap): unknown conversion"]);
+});
+
+test("the record of a request has the audit annotations of webhooks, which ones were called, and which failed open, but no patched values", async () => {
+  await using world = await given({
+    "/a": () => allowed([add("b", "planted")], { auditAnnotations: { seen: "yes", "not/qualified": "dropped", long: "x".repeat(5_000) } }),
+    "/c": () => ({ allowed: false }),
+  });
+  await world.configure("c", webhookAt("a"), webhookAt("dead", { failurePolicy: "Ignore" }), webhookAt("c"));
+
+  const { code, headers } = await world.call("POST", MAPS, MAP);
+
+  equal(code, 400);
+  const { body, text } = await world.call("GET", `${CAUSES_PATH}?requestID=${String(headers["audit-id"])}`);
+  const [item] = (body as { items: readonly CauseItem[] }).items;
+  deepEqual(item?.stages?.admission?.auditAnnotations, {
+    "a.example.com/seen": "yes",
+    "a.example.com/long": "x".repeat(1_024),
+    "mutation.webhook.admission.k8s.io/round_0_index_0": '{"configuration":"c","webhook":"a.example.com","mutated":true}',
+    "failed-open.mutation.webhook.admission.k8s.io/round_0_index_1": "dead.example.com",
+    "mutation.webhook.admission.k8s.io/round_0_index_1": '{"configuration":"c","webhook":"dead.example.com","mutated":false}',
+    "mutation.webhook.admission.k8s.io/round_0_index_2": '{"configuration":"c","webhook":"c.example.com","mutated":false}',
+  });
+  equal(text.includes("planted"), false);
 });

@@ -72,12 +72,12 @@ async function call(
 ): Promise<KubeObject | undefined> {
   const { hook, target } = match;
   const objects = await objectsFor(request, target);
-  const patch = await invokeWebhook(dependencies, { ...match, request, type: "admit", index, round }, objects);
-  const patched = patch === undefined ? undefined : patchedByWebhook({ webhook: hook.webhook.name, target, object: objects.object }, patch);
-  annotate(request, match, { index, round, isMutated: patched !== undefined });
-  if (patch !== undefined) {
-    const value = { configuration: hook.configuration, webhook: hook.webhook.name, patch: patch.value, patchType: "JSONPatch" };
-    request.context.annotate?.(`patch.webhook.admission.k8s.io/round_${round}_index_${index}`, JSON.stringify(value));
+  let patched: ReturnType<typeof patchedByWebhook> | undefined;
+  try {
+    const patch = await invokeWebhook(dependencies, { ...match, request, type: "admit", index, round }, objects);
+    if (patch !== undefined) patched = patchedByWebhook({ webhook: hook.webhook.name, target, object: objects.object }, patch);
+  } finally {
+    annotate(request, match, { index, round, isMutated: patched !== undefined });
   }
   return patched === undefined ? undefined : objectBack(request, target, patched);
 }
@@ -88,5 +88,5 @@ function annotate(
   { index, round, isMutated }: { readonly index: number; readonly round: number; readonly isMutated: boolean },
 ): void {
   const value = JSON.stringify({ configuration: hook.configuration, webhook: hook.webhook.name, mutated: isMutated });
-  context.annotate?.(`mutation.webhook.admission.k8s.io/round_${round}_index_${index}`, value);
+  context.trail?.annotate(`mutation.webhook.admission.k8s.io/round_${round}_index_${index}`, value);
 }

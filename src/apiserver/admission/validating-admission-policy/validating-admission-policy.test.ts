@@ -1,6 +1,7 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
+import { CAUSES_PATH, type CauseItem } from "../../../explain/explain-api.ts";
 import { onlyPlugins } from "../../testing/admission.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../testing/server.ts";
 
@@ -10,6 +11,8 @@ const MAPS = "/api/v1/namespaces/default/configmaps";
 interface World extends AsyncDisposable, Pick<StartedServer, "call" | "as"> {
   /** A policy "p" for creates and updates of ConfigMaps, with a binding "b" that denies. */
   bind(spec: JsonObject, binding?: JsonObject): Promise<void>;
+  /** A second policy that denies, and its binding. */
+  bindAgain(name: string, spec: JsonObject): Promise<void>;
 }
 
 const RULE = { apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"], operations: ["CREATE", "UPDATE"] };
@@ -20,14 +23,16 @@ async function given(): Promise<World> {
     const { code, text } = await server.call("POST", `${GROUP}/${plural}`, body);
     equal(code, 201, text);
   };
+  const bind = async (policy: string, name: string, spec: JsonObject, binding: JsonObject = {}): Promise<void> => {
+    const whole = { matchConstraints: { resourceRules: [RULE] }, ...spec };
+    await create("validatingadmissionpolicies", { metadata: { name: policy }, spec: whole });
+    const bound = { policyName: policy, validationActions: ["Deny"], ...binding };
+    await create("validatingadmissionpolicybindings", { metadata: { name }, spec: bound });
+  };
   return {
     ...server,
-    async bind(spec, binding = {}) {
-      const whole = { matchConstraints: { resourceRules: [RULE] }, ...spec };
-      await create("validatingadmissionpolicies", { metadata: { name: "p" }, spec: whole });
-      const bound = { policyName: "p", validationActions: ["Deny"], ...binding };
-      await create("validatingadmissionpolicybindings", { metadata: { name: "b" }, spec: bound });
-    },
+    bind: (spec, binding) => bind("p", "b", spec, binding),
+    bindAgain: (name, spec) => bind(name, name, spec),
   };
 }
 
@@ -188,6 +193,34 @@ test("a binding that warns lets the request pass with a warning", async () => {
     text,
     /apiserver_validating_admission_policy_check_total\{policy="p",policy_binding="b",error_type="invalid_error",enforcement_action="warn"\} 1/,
   );
+});
+
+test("the action Audit and audit annotations are in the record of the request, also of one that is denied", async () => {
+  await using world = await given();
+  const auditAnnotations = [
+    { key: "a", valueExpression: "'a is ' + object.data.a" },
+    { key: "absent", valueExpression: "null" },
+  ];
+  const validations = [
+    { expression: "object.data.a != '1'", message: "not 1" },
+    { expression: "object.data.a != '2'", message: "not 2" },
+  ];
+  await world.bind({ auditAnnotations, validations }, { validationActions: ["Audit"] });
+  await world.bindAgain("denies", validated("object.data.a != '2'"));
+  const annotationsOf = async (data: JsonObject) => {
+    const { headers } = await world.call("POST", MAPS, map(data));
+    const { body } = await world.call("GET", `${CAUSES_PATH}?requestID=${String(headers["audit-id"])}`);
+    const [item] = (body as { items: readonly CauseItem[] }).items;
+    return [item?.refusal?.code, item?.stages?.admission?.auditAnnotations];
+  };
+  const failure = (message: string, expressionIndex: number) => ({
+    "validation.policy.admission.k8s.io/validation_failure": JSON.stringify([
+      { message, policy: "p", binding: "b", expressionIndex, validationActions: ["Audit"] },
+    ]),
+  });
+
+  deepEqual(await annotationsOf({ a: "2" }), [422, { ...failure("not 2", 1), "p/a": "a is 2" }]);
+  deepEqual(await annotationsOf({ a: "1" }), [undefined, { ...failure("not 1", 0), "p/a": "a is 1" }]);
 });
 
 const PARAMS = { paramKind: { apiVersion: "v1", kind: "Secret" }, ...validated("object.data.a == params.metadata.name") };

@@ -58,7 +58,7 @@ async function validate(dependencies: AdmissionDependencies, request: AdmissionR
     denials.push(...enforce(dependencies, request, invocation, result));
     for (const { key, value } of result.annotations) collect(annotations, `${policy.name}/${key}`, value);
   }
-  for (const [key, values] of annotations) request.context.annotate?.(key, [...values].join(", "));
+  for (const [key, values] of annotations) request.context.trail?.annotate(key, [...values].join(", "));
   const [first] = denials;
   if (first !== undefined) throw denied(request, first);
 }
@@ -94,7 +94,7 @@ function enforce(
         context.warn(`Validation failed for ValidatingAdmissionPolicy '${policy.name}' with binding '${binding.name}': ${message}`);
         observed("warn");
       } else if (action === "Audit") {
-        context.annotate?.("validation.policy.admission.k8s.io/validation_failure", auditValue(invocation, index, message));
+        context.trail?.annotate("validation.policy.admission.k8s.io/validation_failure", auditValue(invocation, index, message));
         observed("audit");
       }
     }

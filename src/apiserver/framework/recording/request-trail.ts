@@ -3,7 +3,14 @@
  * admission plugins that changed the object, and the one that refused it. Mutable, and owned by one request. Times are those of the
  * monotonic clock.
  */
+import { validateQualifiedName } from "../../../api/machinery/names.ts";
+import { detachedText } from "../../../base/text.ts";
 import type { AdmissionStep, RequestStages } from "../../../explain/explain-api.ts";
+
+/** Per request: those of ten webhooks, in both rounds, with some of their own. */
+const AUDIT_ANNOTATIONS_MAX = 32;
+/** Records are kept by the thousand; the beginning of a longer value is kept. */
+const AUDIT_VALUE_LENGTH_MAX = 1_024;
 
 /** The decision that allows the request. */
 interface Decision {
@@ -33,6 +40,7 @@ export class RequestTrail {
   #authorizedMs: number | undefined;
   #admittedMs: number | undefined;
   #admissionMs = 0;
+  #auditAnnotations: Record<string, string> | undefined;
 
   /** `arrived`: absent for a component of this process, which needs no credential. */
   constructor(newId: () => string, arrived?: Arrived) {
@@ -56,6 +64,15 @@ export class RequestTrail {
     this.#admittedMs = toMs;
   }
 
+  /** As upstream, the first value of a key stays, and a key that is not a qualified name with a prefix is ignored. */
+  annotate(key: string, value: string): void {
+    const annotations = this.#auditAnnotations ?? {};
+    if (Object.hasOwn(annotations, key) || Object.keys(annotations).length === AUDIT_ANNOTATIONS_MAX) return;
+    if (!key.includes("/") || validateQualifiedName(key).length > 0) return;
+    annotations[key] = detachedText(value.slice(0, AUDIT_VALUE_LENGTH_MAX));
+    this.#auditAnnotations = annotations;
+  }
+
   /** `nowMs`: after the commit; absent: there was none. Hot path (called per commit). */
   stages(nowMs?: number): RequestStages {
     const stages: { -readonly [Stage in keyof RequestStages]: RequestStages[Stage] } = {};
@@ -63,7 +80,7 @@ export class RequestTrail {
     const authorizedMs = this.#authorizedMs ?? authenticatedMs;
     if (this.#arrived !== undefined) stages.authentication = authenticationOf(this.#arrived, authenticatedMs);
     if (this.#authorization !== undefined) stages.authorization = authorizationOf(this.#authorization, authorizedMs - authenticatedMs);
-    if (this.#admittedMs !== undefined) stages.admission = { microseconds: microseconds(this.#admissionMs) };
+    if (this.#admittedMs !== undefined) stages.admission = admissionOf(this.#admissionMs, this.#auditAnnotations);
     if (nowMs !== undefined) stages.store = { microseconds: microseconds(nowMs - (this.#admittedMs ?? authorizedMs)) };
     return stages;
   }
@@ -87,6 +104,11 @@ function authorizationOf({ authorizer: by, reason }: Decision, tookMs: number): 
   if (by !== undefined) stage.by = by;
   if (reason !== undefined) stage.reason = reason;
   return stage;
+}
+
+function admissionOf(tookMs: number, annotations: Readonly<Record<string, string>> | undefined): NonNullable<RequestStages["admission"]> {
+  const took = microseconds(tookMs);
+  return annotations === undefined ? { microseconds: took } : { microseconds: took, auditAnnotations: { ...annotations } };
 }
 
 function microseconds(durationMs: number): number {

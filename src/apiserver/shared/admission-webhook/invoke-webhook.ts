@@ -74,7 +74,7 @@ function failOpen({ metrics, log }: Dependencies, { hook, request, type, index, 
   if (!error.isCanceled) {
     log.warn("Calling an admission webhook failed, and the failure is ignored", { webhook: name, error: error.message });
     metrics.webhookFailedOpen({ name, type });
-    request.context.annotate?.(`${FAILED_OPEN[type]}round_${round}_index_${index}`, name);
+    request.context.trail?.annotate(`${FAILED_OPEN[type]}round_${round}_index_${index}`, name);
   }
   if (request.context.signal?.aborted === true) throw timeoutError("request did not complete within requested timeout");
   return undefined;
@@ -132,7 +132,7 @@ function checked(name: string, read: () => ReviewResponse): ReviewResponse {
 }
 
 function report({ hook, request: { context } }: Invocation, { warnings, auditAnnotations }: ReviewResponse): void {
-  for (const [key, value] of Object.entries(auditAnnotations)) context.annotate?.(`${hook.webhook.name}/${key}`, value);
+  for (const [key, value] of Object.entries(auditAnnotations)) context.trail?.annotate(`${hook.webhook.name}/${key}`, value);
   for (const warning of warnings) context.warn(warning);
 }
 

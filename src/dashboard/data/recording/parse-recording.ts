@@ -239,10 +239,11 @@ function stagesOf(stages: Members): NonNullable<CauseItem["stages"]> {
   const found = (["authentication", "authorization", "admission", "store"] as const).flatMap((name) => {
     const stage = stages[name];
     if (!isObject(stage)) return [];
-    const { microseconds } = stage;
+    const { microseconds, auditAnnotations } = stage;
     const texts = (["by", "reason", "impersonator"] as const).filter((text) => typeof stage[text] === "string");
     const known = Object.fromEntries(texts.map((text) => [text, stage[text]]));
-    return [[name, { ...known, microseconds: typeof microseconds === "number" ? microseconds : 0 }] as const];
+    const annotated = isObject(auditAnnotations) ? { auditAnnotations: textMap(auditAnnotations) } : {};
+    return [[name, { ...known, ...annotated, microseconds: typeof microseconds === "number" ? microseconds : 0 }] as const];
   });
   return Object.fromEntries(found);
 }

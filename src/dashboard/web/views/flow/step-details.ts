@@ -33,11 +33,17 @@ export function StepDetails({ context, step }: { readonly context: Context; read
         ["Reason", cause?.reason],
         ["Woken by", cause?.object === undefined ? undefined : `${cause.object} at revision ${cause.revision ?? "unknown"}`],
         ["Admission", item.admission?.map(({ plugin, changed }) => `${plugin}: ${changed.join(", ")}`).join("; ")],
+        ["Audit annotations", auditAnnotationsOf(item)],
         ["Refused", refusal === undefined ? undefined : `${refusal.code} ${refusal.reason}: ${refusal.message}`],
       ],
     }),
     stage !== "store" || resourceVersion === undefined ? null : h(StoredChange, { context, item, revision: resourceVersion }),
   );
+}
+
+function auditAnnotationsOf({ stages }: CauseItem): string | undefined {
+  const annotations = Object.entries(stages?.admission?.auditAnnotations ?? {});
+  return annotations.length === 0 ? undefined : annotations.map(([key, value]) => `${key}: ${value}`).join("; ");
 }
 
 function StoredChange({ context, item, revision }: { readonly context: Context; readonly item: CauseItem; readonly revision: string }) {
