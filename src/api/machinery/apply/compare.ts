@@ -10,7 +10,19 @@ import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { fieldElement, type PathElement } from "./field-path.ts";
 import { FieldSet, type FieldItem } from "./field-set.ts";
-import { elementOf, isEmptyObject, isList, memberOf, memberSlot, presentValue, rootSlot, unnamedSlot, type Slot } from "./shape.ts";
+import {
+  elementOf,
+  isEmptyObject,
+  isList,
+  keysOf,
+  memberOf,
+  memberSlot,
+  presentValue,
+  rootSlot,
+  unnamedSlot,
+  type ListKey,
+  type Slot,
+} from "./shape.ts";
 
 export interface Comparison {
   readonly added: FieldSet;
@@ -86,7 +98,8 @@ function compareMembers(schema: Schema, before: Json | undefined, after: Json | 
 }
 
 function compareMember(below: Below, slot: Slot, name: string, before: Json | undefined, after: Json | undefined): void {
-  note(below, fieldElement(name), compareValues(slot, memberValue(before, slot, name), memberValue(after, slot, name)));
+  const difference = compareValues(slot, memberValue(before, slot, name), memberValue(after, slot, name));
+  if (difference !== undefined) note(below, slot.named ? slot.element : fieldElement(name), difference);
 }
 
 /** Fields that are always written exist only where their parent does. */
@@ -107,9 +120,11 @@ function isNothing({ added, modified, removed }: Below): boolean {
   return added === undefined && modified === undefined && removed === undefined;
 }
 
+const KINDS = ["added", "modified", "removed"] as const;
+
 function note(below: Below, element: PathElement, difference: Difference | undefined): void {
   if (difference === undefined) return;
-  for (const kind of ["added", "modified", "removed"] as const) {
+  for (const kind of KINDS) {
     const items = difference.below[kind];
     const member = difference.self === kind;
     if (!member && items === undefined) continue;
@@ -122,11 +137,53 @@ function compareLists(schema: ListSchema, before: Json | undefined, after: Json 
   const now = isList(after) ? after : [];
   if (old.length === 0 && now.length === 0) return compareWhole(before, after);
   const below: Below = {};
+  if (areAligned(schema, old, now)) {
+    comparePairs(below, schema, old, now);
+    return differenceOf(before, after, below);
+  }
   const oldItems = itemsByElement(schema, old);
   const newItems = itemsByElement(schema, now);
   for (const [element, past] of oldItems) compareItems(below, { schema, element, past, items: newItems.get(element) ?? [] });
   for (const [element, items] of newItems) if (!oldItems.has(element)) compareItems(below, { schema, element, past: [], items });
   return differenceOf(before, after, below);
+}
+
+/** Longer lists are compared by their elements: finding duplicates in pairs would be quadratic. */
+const ALIGNED_MAX = 16;
+
+/**
+ * True if both lists have the same keys in the same order, each once, as in nearly all updates. Then items are compared in pairs, and only
+ * those that differ need a path element.
+ */
+function areAligned(schema: ListSchema, old: readonly Json[], now: readonly Json[]): boolean {
+  if (schema.listType === "set" || old.length !== now.length || old.length > ALIGNED_MAX) return false;
+  const keys = keysOf(schema);
+  for (let index = 0; index < now.length; index++) {
+    if (!isSameKey(keys, old[index] as Json, now[index] as Json)) return false;
+    for (let other = 0; other < index; other++) if (isSameKey(keys, now[other] as Json, now[index] as Json)) return false;
+  }
+  return true;
+}
+
+/** True if both items have the same key of plain values. */
+function isSameKey(keys: readonly ListKey[], a: Json, b: Json): boolean {
+  if (!isObject(a) || !isObject(b)) return false;
+  let isPresent = false;
+  for (const { name, default: byDefault } of keys) {
+    const value = memberOf(a, name) ?? byDefault;
+    if (value !== (memberOf(b, name) ?? byDefault) || (typeof value === "object" && value !== null)) return false;
+    isPresent ||= value !== undefined;
+  }
+  return isPresent;
+}
+
+function comparePairs(below: Below, schema: ListSchema, old: readonly Json[], now: readonly Json[]): void {
+  const slot = unnamedSlot(schema.items);
+  for (let index = 0; index < now.length; index++) {
+    const item = now[index] as Json;
+    const difference = compareValues(slot, old[index], item);
+    if (difference !== undefined) note(below, elementOf(schema, item), difference);
+  }
 }
 
 /** Items by their path element; several where a list has duplicates. */

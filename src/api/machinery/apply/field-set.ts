@@ -107,15 +107,12 @@ export class FieldSet {
   union(other: FieldSet): FieldSet {
     if (other.isEmpty || other === this) return this;
     if (this.isEmpty) return other;
-    let grown = false;
-    const items = this.items.map((item) => {
+    const merged = this.mapItems((item) => {
       const theirs = other.get(item.element);
-      const merged = theirs === undefined ? item : unitedItem(item, theirs);
-      grown ||= merged !== item;
-      return merged;
+      return theirs === undefined ? item : unitedItem(item, theirs);
     });
     const added = other.items.filter(({ element }) => this.get(element) === undefined);
-    return grown || added.length > 0 ? new FieldSet(withItems(items, added), undefined) : this;
+    return added.length === 0 ? merged : new FieldSet(withItems(merged.items, added), undefined);
   }
 
   /** The paths that are here and not in `other`. Removing a path keeps those below it. */
@@ -141,14 +138,18 @@ export class FieldSet {
 
   /** The items that `change` keeps or changes; this very set if it changes none. Elements must not change. */
   mapItems(change: (item: FieldItem) => FieldItem | undefined): FieldSet {
-    const kept: FieldItem[] = [];
-    let same = true;
-    for (const item of this.items) {
+    const { items } = this;
+    let kept: FieldItem[] | undefined;
+    for (let index = 0; index < items.length; index++) {
+      const item = items[index] as FieldItem;
       const changed = change(item);
-      same &&= changed === item;
+      if (kept === undefined) {
+        if (changed === item) continue;
+        kept = items.slice(0, index);
+      }
       if (changed !== undefined && holds(changed)) kept.push(changed);
     }
-    if (same) return this;
+    if (kept === undefined) return this;
     return kept.length === 0 ? FieldSet.empty : new FieldSet(kept, undefined);
   }
 

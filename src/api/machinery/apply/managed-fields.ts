@@ -16,7 +16,7 @@ import { ignoredRootFields, type IgnoredFields } from "./ignored-fields.ts";
 import { capped, compareOwners, isSameOwner, Owner, ownerId, ownerOfEntry, type OwnerParts } from "./owner.ts";
 import { ownersOfText } from "./owner-text.ts";
 import { blankObject, UnnamedItem } from "./shape.ts";
-import { changesByVersion, fieldsLeft, type Difference, type Versions } from "./versions.ts";
+import { changesByVersion, fieldsLeft, fieldsWith, type Difference, type Versions } from "./versions.ts";
 
 /** Part of this file's contract with the API server. */
 export type { IgnoredFields } from "./ignored-fields.ts";
@@ -209,21 +209,21 @@ export function updaterOf({ manager, apiVersion, subresource = "", time }: Field
 function takeChanges(managed: ManagedFields, options: TrackUpdateOptions, difference: Difference): ManagedFields {
   const { writer } = options;
   const changeIn = changesByVersion(options, difference);
+  const taken = withoutUnowned(changeIn(writer.apiVersion)?.changed ?? FieldSet.empty);
+  const taker = new Owner(updaterOf(writer), taken);
   const owners: Owner[] = [];
+  let isMerged = taken.isEmpty;
   for (const owner of managed.owners()) {
     const change = changeIn(owner.apiVersion);
-    const left = change === undefined ? FieldSet.empty : fieldsLeft(owner.fields, change);
+    if (change === undefined) continue;
+    if (!isMerged && isSameOwner(owner, taker)) {
+      owners.push(taker.withFields(fieldsWith(owner.fields, change, taken)));
+      isMerged = true;
+      continue;
+    }
+    const left = fieldsLeft(owner.fields, change);
     if (!left.isEmpty) owners.push(owner.withFields(left));
   }
-  const taken = withoutUnowned(changeIn(writer.apiVersion)?.changed ?? FieldSet.empty);
-  const all = taken.isEmpty ? owners : withOwner(owners, new Owner(updaterOf(writer), taken));
-  return ManagedFields.of(capped(all));
-}
-
-/** Adds the owner, or merges it with its existing entry. */
-function withOwner(owners: readonly Owner[], owner: Owner): readonly Owner[] {
-  const old = owners.find((candidate) => isSameOwner(candidate, owner));
-  if (old === undefined) return [...owners, owner];
-  const joined = owner.withFields(old.fields.union(owner.fields));
-  return owners.map((candidate) => (candidate === old ? joined : candidate));
+  if (!isMerged) owners.push(taker);
+  return ManagedFields.of(capped(owners));
 }

@@ -38,7 +38,8 @@ export interface Slot {
   readonly blank: Json | undefined;
   /** A list or map that upstream always writes, as null if none exists. Here it is absent then, which counts as null. */
   readonly absentIsNull: boolean;
-  /** `,"f:name":` and `,"f:name":{}`, precomputed. */
+  /** `f:name`, `,"f:name":` and `,"f:name":{}` of a named field, precomputed; "" otherwise. */
+  readonly element: PathElement;
   readonly prefix: string;
   readonly leaf: string;
   /** Index of a named field among those of its type, sorted by name. */
@@ -69,6 +70,7 @@ function slotOf({ name, schema, zero, atomic }: Field, rank: number, isStruct: b
     named: true,
     blank: absentIsNull ? null : zero === "write" ? blankValue(schema) : undefined,
     absentIsNull,
+    element: fieldElement(name),
     prefix: `,${quoted(fieldElement(name))}:`,
     leaf: `,${quoted(fieldElement(name))}:{}`,
     rank,
@@ -102,6 +104,7 @@ export function unnamedSlot(schema: Schema): Slot {
     named: false,
     blank: undefined,
     absentIsNull: false,
+    element: "",
     prefix: "",
     leaf: "",
     rank: -1,
@@ -118,7 +121,7 @@ export function memberSlot(schema: Schema, name: string): Slot {
 
 /** The root of an object of the API. */
 export function rootSlot(schema: ObjectSchema): Slot {
-  return { schema, atomic: false, named: true, blank: undefined, absentIsNull: false, prefix: "", leaf: "", rank: -1 };
+  return { schema, atomic: false, named: true, blank: undefined, absentIsNull: false, element: "", prefix: "", leaf: "", rank: -1 };
 }
 
 /** The key fields of a list's items, sorted by name. */

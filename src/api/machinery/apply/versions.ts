@@ -32,6 +32,13 @@ export function fieldsLeft(fields: FieldSet, { schema, changed, removed, touched
   return reconciled(schema, fields, touched).difference(changed).difference(removed);
 }
 
+/** The fields of the writer itself after it has taken what it changed. If it owned all of that before, the set stays the same. */
+export function fieldsWith(fields: FieldSet, { schema, changed, removed, touched }: VersionedChange, taken: FieldSet): FieldSet {
+  const known = reconciled(schema, fields, touched).difference(removed);
+  // Removing first what is taken anyway would build the same set again.
+  return (taken === changed ? known : known.difference(changed)).union(taken);
+}
+
 export interface VersionOptions {
   /** Of the writer's version. */
   readonly schema: ObjectSchema;

@@ -45,21 +45,23 @@ interface WrittenPath {
 
 /** Files of one volume that overwrite each other, or are nested below one another. */
 function* overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): Iterable<string> {
-  if (configMap?.items === undefined && secret?.items === undefined && downwardAPI === undefined && projected === undefined) return;
   const title = (kind: string): string => `volume ${JSON.stringify(name)} (${kind}): overlapping paths`;
-  const of = (items: readonly { readonly path: string }[] | undefined): readonly WrittenPath[] => pathsOf(items, "");
-  yield* overlaps(of(configMap?.items), title(`ConfigMap ${JSON.stringify(configMap?.name ?? "")}`));
-  yield* overlaps(of(secret?.items), title(`Secret ${JSON.stringify(secret?.secretName ?? "")}`));
-  yield* overlaps(of(downwardAPI?.items), title("DownwardAPI"));
-  const sources = projected?.sources ?? [];
-  for (const source of sources) {
+  if (configMap?.items !== undefined) {
+    yield* overlaps(pathsOf(configMap.items, ""), () => title(`ConfigMap ${JSON.stringify(configMap.name ?? "")}`));
+  }
+  if (secret?.items !== undefined) {
+    yield* overlaps(pathsOf(secret.items, ""), () => title(`Secret ${JSON.stringify(secret.secretName ?? "")}`));
+  }
+  if (downwardAPI?.items !== undefined) yield* overlaps(pathsOf(downwardAPI.items, ""), () => title("DownwardAPI"));
+  if (projected?.sources === undefined) return;
+  for (const source of projected.sources) {
     if (Object.keys(source).length === 0) yield `volume ${JSON.stringify(name)} (Projected) has no sources provided`;
   }
-  yield* overlaps(sources.flatMap(pathsOfProjection), title("Projected"));
+  yield* overlaps(projected.sources.flatMap(pathsOfProjection), () => title("Projected"));
 }
 
-function pathsOf(items: readonly { readonly path: string }[] | undefined, source: string): readonly WrittenPath[] {
-  return (items ?? []).map(({ path }) => ({ path, source }));
+function pathsOf(items: readonly { readonly path: string }[], source: string): readonly WrittenPath[] {
+  return items.map(({ path }) => ({ path, source }));
 }
 
 function pathsOfProjection(projection: VolumeProjection): readonly WrittenPath[] {
@@ -80,7 +82,18 @@ function pathsOfProjection(projection: VolumeProjection): readonly WrittenPath[]
   ];
 }
 
-function* overlaps(paths: readonly WrittenPath[], title: string): Iterable<string> {
+/** Up to this many paths are compared with each other; more would take quadratic time. */
+const COMPARED_MAX = 8;
+
+/** Fast path: a few different names in one directory, as in nearly all volumes, cannot overlap. */
+function areDistinctNames(paths: readonly WrittenPath[]): boolean {
+  if (paths.length > COMPARED_MAX) return false;
+  return paths.every(({ path }, index) => !path.includes("/") && paths.findIndex((other) => other.path === path) === index);
+}
+
+function* overlaps(paths: readonly WrittenPath[], titleOf: () => string): Iterable<string> {
+  if (areDistinctNames(paths)) return;
+  const title = titleOf();
   const root = new PathTree();
   for (const { path, source } of paths) {
     const written = { path: withoutTrailing(path, "/"), source };
