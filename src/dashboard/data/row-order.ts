@@ -24,8 +24,8 @@ export class RowOrder {
       return this.#matching([...items.values()], filter);
     }
     const { column, isDescending } = order;
-    const isKnown = this.#last?.column === column && this.#last.filter === filter;
-    const last: Ordered = isKnown ? this.#last : { filter, column, isDescending, seen: new Set(), sorted: [] };
+    const known = this.#last?.column === column && this.#last.filter === filter ? this.#last : undefined;
+    const last: Ordered = known ?? { filter, column, isDescending, seen: new Set(), sorted: [] };
     this.#last = { ...last, isDescending, sorted: this.#sorted({ items, columns }, last, order) };
     return this.#last.sorted.map(({ row }) => row);
   }
