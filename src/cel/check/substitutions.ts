@@ -22,7 +22,7 @@ interface Change {
 export class Substitutions {
   readonly #bound = new Map<string, CelType>();
   readonly #log: Change[] = [];
-  /** Not a WeakMap: its entries would cost the garbage collector more than counting anew, and this object lives for one compilation. */
+  /** Not a WeakMap: its entries would cost the garbage collector more than they save, and this object lives for one compilation. */
   readonly #parts = new Map<CelType, number>();
 
   isAssignable(a: CelType, b: CelType): boolean {
