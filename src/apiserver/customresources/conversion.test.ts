@@ -108,6 +108,21 @@ test("without a webhook only the version changes, and fields that the other vers
   deepEqual([read.body.apiVersion, read.body.spec], ["example.com/v2", { note: "n" }]);
 });
 
+test("an object written in another version has the defaults of the storage version at once, as after a restart", async () => {
+  await using started = await startServer();
+  const [first, second] = versions("v1") as [JsonObject, JsonObject];
+  const note = { type: "string", default: "of v1" };
+  const schema = { openAPIV3Schema: { type: "object", properties: { spec: { type: "object", properties: { note } } } } };
+  await createDefinition(started, { schema: {}, spec: { names: NAMES, versions: [{ ...first, schema, selectableFields: [] }, second] } });
+
+  const created = await started.call("POST", V2, { ...v2("a", "h", "1"), spec: {} });
+  const patched = await started.call("PATCH", `${V2}/a`, { spec: { note: null } }, { "content-type": "application/merge-patch+json" });
+  const read = await started.call("GET", `${V1}/a`);
+
+  deepEqual([created.code, patched.code, read.code], [201, 200, 200]);
+  deepEqual([created.body.spec, patched.body.spec, read.body.spec], [{ note: "of v1" }, { note: "of v1" }, { note: "of v1" }]);
+});
+
 test("a conversion webhook converts written and read objects, a list in one call", async () => {
   const webhook = converter();
   await using started = await startedWith(webhook);

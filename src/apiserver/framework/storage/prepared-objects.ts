@@ -75,14 +75,12 @@ export function workingForm({ resource, served }: Pick<Endpoint, "resource" | "s
   return resource.conversion === undefined ? object.object : object.in(served);
 }
 
-/** The inverse: the object to be stored. */
+/** The inverse: the object to be stored, with the defaults of the storage version, which upstream adds when it reads what it has stored. */
 export function storageForm({ resource }: Endpoint, object: KubeObject): KubeObject | Promise<KubeObject> {
-  const { conversion, storage } = resource;
+  const { conversion, storage, served } = resource;
   if (conversion === undefined || object.apiVersion === apiVersionOf(storage)) return object;
+  const stored = served.find(({ version }) => version === storage.version);
+  const completed = ([only]: readonly KubeObject[]): KubeObject => stored?.defaults?.(only as KubeObject) ?? (only as KubeObject);
   const converted = conversion.convert([object], storage.version);
-  return converted instanceof Promise ? converted.then(onlyOf) : onlyOf(converted);
-}
-
-function onlyOf([only]: readonly KubeObject[]): KubeObject {
-  return only as KubeObject;
+  return converted instanceof Promise ? converted.then(completed) : completed(converted);
 }
