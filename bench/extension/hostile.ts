@@ -49,10 +49,10 @@ function nested(levels: number, start: string, wrap: (inner: string) => string):
 }
 
 const COMPILED: readonly string[] = [
-  repeated(2_900, "true", " && "),
-  `[${repeated(5_000, "[]", ",")}].size() > 0`,
-  repeated(400, "[1].all(x, x > 0)", " && "),
-  repeated(2_900, "unknown", " && "),
+  repeated(1_900, "true", " && "),
+  `[${repeated(2_600, "[]", ",")}].size() > 0`,
+  repeated(210, "[1].all(x, x > 0)", " && "),
+  repeated(1_900, "unknown", " && "),
   "#".repeat(99_000),
   `${nested(10, "optional.of(1)", (inner) => `${inner}.optMap(v, v)`)}.hasValue()`,
   `${nested(12, "[1]", (inner) => `${inner}.map(v, {v: v})`)}.size() > 0`,

@@ -22,10 +22,10 @@ export class TooLarge extends Error {
 }
 
 /**
- * A compilation cannot be interrupted, and in a process that has compiled little so far it takes about 5 µs per node: 30 ms. Written
+ * A compilation cannot be interrupted, and in a process that has compiled little so far it takes about 5 µs per node: 20 ms, and twice that with the garbage that it leaves. Written
  * expressions have hundreds of nodes; copies that macros make could be exponentially many. Upstream has no such limit.
  */
-const NODES_MAX = 6_000;
+const NODES_MAX = 4_000;
 const NODE_STEPS = 1_800;
 
 /** The accumulator of macros; no user can write the name. */

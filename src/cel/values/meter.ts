@@ -10,7 +10,7 @@ export const TICK_STEPS = 2_000_000;
 export const CALL_STEPS_MAX = 8_000_000;
 /** Maximum steps of one evaluation: about 250 ms, in many ticks. The largest cost that upstream allows takes about 60 million. */
 export const STEPS_MAX = 100_000_000;
-/** Maximum steps of a compilation, and of an evaluation whose caller cannot yield: about 40 ms. */
+/** Maximum steps of an evaluation whose caller cannot yield: about 40 ms. */
 export const SYNCHRONOUS_STEPS_MAX = 16_000_000;
 
 /** Thrown by spend(); the program turns it into the error of a cost limit that is exceeded. */
