@@ -138,7 +138,9 @@ class RequestedCertificates implements PodCertificates {
     const changed = (request: PodCertificateRequest): void => this.#answered(request);
     // Ends with the informers.
     informer.listen({ added: changed, updated: (request) => changed(request), deleted: (request) => this.#deleted(request) });
-    this.#passes().catch(() => undefined); // Closed.
+    this.#passes().catch((error: unknown) => {
+      if (!this.#closing.signal.aborted) this.#options.log.error("Refreshing Pod certificates stopped", { error });
+    });
     return informer;
   }
 
