@@ -2,7 +2,7 @@
  * Ranges of Pod addresses: of a cluster, of one of its nodes, and the node's own address in it, per IP family. A node always has an IPv4
  * range, by whose side there can be an IPv6 one (dual stack). Pure. Not here: which ranges are free (kubelet/machine/network).
  */
-import { addToIp, formatCidr, formatIp, networkOf, parseCidr } from "./machinery/ip-address.ts";
+import { addToIp, formatCidr, formatIp, networkOf, parseCidr } from "./machinery/ip/ip-address.ts";
 
 /** Ranges of one IP family. */
 export interface FamilyRanges {

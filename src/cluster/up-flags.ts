@@ -2,7 +2,7 @@
  * Flags of `k8ts up`, on the command line or in a file: the declarations, and the normalization of aliases. Each source is normalized
  * separately, so that conflicts are reported where they are; then the command line overrides the file.
  */
-import { parseIp } from "../api/machinery/ip-address.ts";
+import { parseIp } from "../api/machinery/ip/ip-address.ts";
 import { cidrExpected } from "../config/node-ipam-flags.ts";
 import { clusterFlags } from "../config/cluster-flags.ts";
 import { chosenFlag, controllerFlags, loadBalancerFlag } from "../config/controller-flags.ts";

@@ -6,7 +6,7 @@ import { chooseControllers } from "../controllers/runtime/enabled-controllers.ts
 import { NODE_LIFECYCLE_DEFAULTS } from "../controllers/node-lifecycle/settings.ts";
 import { LEASE_RENEW_INTERVAL_MS } from "../kubelet/kubelet.ts";
 import { LEASE_DURATION_SECONDS } from "../kubelet/node/node-lease.ts";
-import { parseCidr } from "../api/machinery/ip-address.ts";
+import { parseCidr } from "../api/machinery/ip/ip-address.ts";
 import type { ServicePort } from "../api/generated/core/v1.ts";
 import type { LoadBalancerSettings } from "../controllers/service-load-balancer/service-load-balancer-controller.ts";
 import { isOwnAddress } from "../host/network/network-address.ts";

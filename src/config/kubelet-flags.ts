@@ -5,7 +5,7 @@
  */
 import type { ResourceList } from "../api/core/v1/pod/resource-list.ts";
 import { addQuantities, formatQuantity, parseQuantity } from "../api/machinery/quantity.ts";
-import { cidrContains, parseCidr, parseIp, unmapIp } from "../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp, unmapIp } from "../api/machinery/ip/ip-address.ts";
 import { validateDnsSubdomain, validateLabelValue, validateQualifiedName } from "../api/machinery/names.ts";
 import { KUBELET_PORT } from "../kubelet/server/kubelet-server.ts";
 import type { NodeFacts } from "../kubelet/node/node-facts.ts";

@@ -1,6 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
-import { formatCidr } from "../api/machinery/ip-address.ts";
+import { formatCidr } from "../api/machinery/ip/ip-address.ts";
 import { parseArguments } from "../cli/framework/flags.ts";
 import { clusterIpamArguments, clusterIpamSettings, nodeIpamFlags, nodeIpamProblems, nodeIpamSettings } from "./node-ipam-flags.ts";
 

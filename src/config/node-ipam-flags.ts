@@ -1,5 +1,5 @@
 /** Flags of the node IPAM controller, with upstream's names: the cluster CIDRs and the size of each node's part of them. */
-import { formatCidr, networkOf, parseCidr, type Cidr } from "../api/machinery/ip-address.ts";
+import { formatCidr, networkOf, parseCidr, type Cidr } from "../api/machinery/ip/ip-address.ts";
 import { NODE_CIDR_MASK_SIZE } from "../api/pod-ranges.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
 import { NODE_CIDR_BITS_MAX, type NodeCidrRange } from "../controllers/node-ipam/node-cidr-ranges.ts";

@@ -1,5 +1,5 @@
 /** Addresses as bytes of records, and the names of reverse lookups. */
-import { formatIp, parseIp, type IpAddress } from "../api/machinery/ip-address.ts";
+import { formatIp, parseIp, type IpAddress } from "../api/machinery/ip/ip-address.ts";
 
 const IPV4_BYTES = 4;
 const IPV6_BYTES = 16;

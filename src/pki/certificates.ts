@@ -2,7 +2,7 @@
  * Issues the certificates of a cluster: a CA, and leaf certificates. Pure: keys, serial numbers and lifetimes come from the
  * `CertificateMaker`, so that they are deterministic with virtual time (fixed-pki.ts).
  */
-import { formatIp, parseIp } from "../api/machinery/ip-address.ts";
+import { formatIp, parseIp } from "../api/machinery/ip/ip-address.ts";
 import { parsePemCertificates, type Certificate } from "../api/machinery/x509/certificate.ts";
 import { issuerOf, selfIssuer, writeCertificate } from "../api/machinery/x509/certificate-writer.ts";
 import { PURPOSE } from "../api/machinery/x509/extensions.ts";

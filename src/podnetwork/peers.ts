@@ -5,7 +5,7 @@
  */
 import type { Node } from "../api/generated/core/v1.ts";
 import type { FamilyRanges } from "../api/pod-ranges.ts";
-import { cidrContains, cidrsOverlap, formatCidr, networkOf, parseCidr, parseIp, type Cidr } from "../api/machinery/ip-address.ts";
+import { cidrContains, cidrsOverlap, formatCidr, networkOf, parseCidr, parseIp, type Cidr } from "../api/machinery/ip/ip-address.ts";
 
 export interface Peer {
   readonly name: string;

@@ -4,7 +4,7 @@
  * none of which is learned from packets. MAC addresses derive from Pod CIDRs, so that nodes need not exchange them. Packets of the tunnel are
  * IPv4 for Pods of both families, so that nodes without an IPv6 address have dual-stack Pods, too. Pure.
  */
-import { cidrContains, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp } from "../api/machinery/ip/ip-address.ts";
 import type { Peer } from "./peers.ts";
 
 /** Bytes of the outer Ethernet, IPv4, UDP and vxlan headers. */

@@ -1,5 +1,5 @@
 /** On which addresses of this machine sockets of node ports and health checks listen. Pure. */
-import { cidrContains, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp } from "../api/machinery/ip/ip-address.ts";
 
 const EVERYTHING: Readonly<Record<4 | 6, { readonly range: string; readonly address: string }>> = {
   4: { range: "0.0.0.0/0", address: "0.0.0.0" },

@@ -3,7 +3,7 @@
  * fields that hold a URL. Only the parts that validation needs are kept.
  */
 import { quoteGo } from "./codec/go-text.ts";
-import { parseIp } from "./ip-address.ts";
+import { parseIp } from "./ip/ip-address.ts";
 
 export interface GoUrl {
   /** In lower case; "" for a relative URL. */

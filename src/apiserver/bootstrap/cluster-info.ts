@@ -5,7 +5,7 @@
 import type { ConfigMap } from "../../api/generated/core/v1.ts";
 import type { Role, RoleBinding } from "../../api/generated/rbac.authorization.k8s.io/v1.ts";
 import { encodeBase64 } from "../../api/machinery/codec/base64.ts";
-import { parseIp } from "../../api/machinery/ip-address.ts";
+import { parseIp } from "../../api/machinery/ip/ip-address.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { BootstrapContext, BootstrapStep } from "./bootstrap.ts";
 import type { Advertised } from "./kubernetes-endpoints.ts";

@@ -1,6 +1,6 @@
 /** Builds Endpoints and EndpointSlice of the API servers. */
 import type { KubeObject } from "../../api/machinery/object.ts";
-import { parseIp } from "../../api/machinery/ip-address.ts";
+import { parseIp } from "../../api/machinery/ip/ip-address.ts";
 
 /** Advertised address of an API server: not loopback, which is invalid in endpoints. */
 export interface Advertised {

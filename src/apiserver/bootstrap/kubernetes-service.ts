@@ -8,7 +8,7 @@
 import { deepEqual } from "../../base/deep.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Service } from "../../api/generated/core/v1.ts";
-import { addToIp, formatIp, networkOf, parseCidr } from "../../api/machinery/ip-address.ts";
+import { addToIp, formatIp, networkOf, parseCidr } from "../../api/machinery/ip/ip-address.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { bookkeepingPrefix } from "../../store/key.ts";
 import type { Store } from "../../store/store.ts";

@@ -1,7 +1,7 @@
 /** nodes/proxy: to the kubelet, or to another port of the node. */
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
-import { parseSloppyIp } from "../../api/machinery/ip-address.ts";
+import { parseSloppyIp } from "../../api/machinery/ip/ip-address.ts";
 import type { Resolver } from "../framework/connection.ts";
 import { isForwardable } from "../shared/forwardable.ts";
 import { kubeletOf } from "./kubelet.ts";

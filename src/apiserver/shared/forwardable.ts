@@ -2,7 +2,7 @@
  * Addresses that the API server may proxy to. A user who may write the status of a Pod or Node can set any address; this prevents access to
  * the API server's own host and link.
  */
-import { cidrContains, isMapped, parseCidr, parseSloppyIp, unmapIp, type Cidr } from "../../api/machinery/ip-address.ts";
+import { cidrContains, isMapped, parseCidr, parseSloppyIp, unmapIp, type Cidr } from "../../api/machinery/ip/ip-address.ts";
 
 /** "This" network, loopback, link-local, multicast and broadcast: all that Go does not consider global unicast. */
 const REFUSED: readonly Cidr[] = [

@@ -9,7 +9,7 @@ import {
   parseIp,
   type Cidr,
   type IpAddress,
-} from "../../api/machinery/ip-address.ts";
+} from "../../api/machinery/ip/ip-address.ts";
 import { quoted, textOf } from "../values/text.ts";
 import { CelError, OpaqueValue, type CelResult, type CelValue } from "../values/value.ts";
 import { BOOL, INT, opaqueOf, STRING, type CelType } from "../types/type.ts";

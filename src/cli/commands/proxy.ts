@@ -3,7 +3,7 @@ import { hostname } from "node:os";
 import { nodes } from "../../api/core/v1/node.ts";
 import { services } from "../../api/core/v1/service.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
-import { parseCidr } from "../../api/machinery/ip-address.ts";
+import { parseCidr } from "../../api/machinery/ip/ip-address.ts";
 import { byFamily, gatewayOf } from "../../api/pod-ranges.ts";
 import type { Client } from "../../client/client.ts";
 import { httpsTransport } from "../../client/https/https-transport.ts";

@@ -2,7 +2,7 @@
  * Proxy selection by the environment, with Go's rules: HTTPS_PROXY or HTTP_PROXY by the server's scheme, and NO_PROXY with names, addresses
  * and networks that are reached directly. Loopback is never proxied.
  */
-import { cidrContains, parseCidr, parseIp } from "../../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp } from "../../api/machinery/ip/ip-address.ts";
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 

@@ -1,6 +1,6 @@
 /** Flags of `k8ts join`, and the options that they result in. All problems are reported at once. */
 import { parseBootstrapToken, type BootstrapTokenParts } from "../../api/core/v1/secret/bootstrap-token.ts";
-import { parseCidr, parseIp } from "../../api/machinery/ip-address.ts";
+import { parseCidr, parseIp } from "../../api/machinery/ip/ip-address.ts";
 import { isIpv6 } from "../../api/pod-ranges.ts";
 import { machineName } from "../../host/files/private-files.ts";
 import type { Environment } from "../../cli/framework/command.ts";

@@ -5,7 +5,7 @@
  */
 import { nodes } from "../../api/core/v1/node.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
-import { cidrContains, parseCidr } from "../../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr } from "../../api/machinery/ip/ip-address.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { byFamily, type PodRanges } from "../../api/pod-ranges.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";

@@ -5,7 +5,7 @@
  */
 import { configMaps } from "../../api/core/v1/config-map.ts";
 import { CLUSTER_NETWORK, type ClusterNetworkSettings } from "../../api/node-joining.ts";
-import { parseIp } from "../../api/machinery/ip-address.ts";
+import { parseIp } from "../../api/machinery/ip/ip-address.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { Disposables } from "../../base/disposables.ts";

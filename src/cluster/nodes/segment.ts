@@ -18,7 +18,7 @@ import {
 } from "../../host/network/network-links.ts";
 import { namedNetworkNamespace, ownNetworkNamespace } from "../../host/network/network-namespace.ts";
 import { deletionOf, wordsOf } from "../../kubelet/machine/network/rule-arguments.ts";
-import { cidrsOverlap, parseCidr } from "../../api/machinery/ip-address.ts";
+import { cidrsOverlap, parseCidr } from "../../api/machinery/ip/ip-address.ts";
 
 export interface Segment {
   readonly owner: string;

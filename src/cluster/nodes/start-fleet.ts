@@ -1,6 +1,6 @@
 /** Starts the further nodes of a cluster with what its first node and API server have, whichever processes those are in. */
 import { nodes } from "../../api/core/v1/node.ts";
-import { parseIp } from "../../api/machinery/ip-address.ts";
+import { parseIp } from "../../api/machinery/ip/ip-address.ts";
 import { byFamily } from "../../api/pod-ranges.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import { createClient } from "../../client/rest-client.ts";

@@ -1,5 +1,5 @@
 /** TLS of the HTTPS server: serving certificate and client CAs, generated or from files, and their renewal. */
-import { addToIp, cidrContains, formatIp, networkOf, parseCidr } from "../../api/machinery/ip-address.ts";
+import { addToIp, cidrContains, formatIp, networkOf, parseCidr } from "../../api/machinery/ip/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { VirtualClock } from "../../base/virtual-clock.ts";
 import type { HttpsServerTls } from "../../host/http/server.ts";

@@ -1,6 +1,6 @@
 /** The Pod network of a node as a network component. First of all: the others' packets need its routes. */
 import { KUBE_PROXY } from "../../api/identities.ts";
-import { parseIp } from "../../api/machinery/ip-address.ts";
+import { parseIp } from "../../api/machinery/ip/ip-address.ts";
 import { Disposables } from "../../base/disposables.ts";
 import type { FlagSet } from "../../cli/framework/flags.ts";
 import { createInformers } from "../../client/informer/informers.ts";

@@ -2,7 +2,7 @@
  * The service proxy as a network component: its flags, with upstream's names, and its pages for health and metrics. Not here: what it does
  * (proxy/engine) and how (proxy/appliers).
  */
-import { parseCidr, parseIp } from "../../api/machinery/ip-address.ts";
+import { parseCidr, parseIp } from "../../api/machinery/ip/ip-address.ts";
 import { KUBE_PROXY } from "../../api/identities.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";

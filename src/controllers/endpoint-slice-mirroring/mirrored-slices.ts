@@ -3,7 +3,7 @@
  */
 import type { EndpointAddress, Endpoints, EndpointSubset } from "../../api/generated/core/v1.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
-import { formatIp, parseSloppyIp, unmapIp } from "../../api/machinery/ip-address.ts";
+import { formatIp, parseSloppyIp, unmapIp } from "../../api/machinery/ip/ip-address.ts";
 import type { ObjectMeta } from "../../api/machinery/object.ts";
 import type { Labels } from "../../api/core/v1/service/backends.ts";
 import type { IpFamily } from "../../api/core/v1/service/validate-cluster-ips.ts";

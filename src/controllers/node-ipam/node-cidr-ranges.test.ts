@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import type { Node } from "../../api/generated/core/v1.ts";
-import { parseCidr, type Cidr } from "../../api/machinery/ip-address.ts";
+import { parseCidr, type Cidr } from "../../api/machinery/ip/ip-address.ts";
 import { chooseNodeCidrs, type NodeIpamSettings } from "./node-cidr-ranges.ts";
 
 const cidr = (text: string): Cidr => parseCidr(text) ?? assert.fail(text);

@@ -3,7 +3,7 @@
  * Stateless: what is in use is computed from the Nodes, so that nothing can be lost in a crash. Pure.
  */
 import type { Node } from "../../api/generated/core/v1.ts";
-import { addToIp, cidrsOverlap, formatCidr, networkOf, parseSloppyCidr, type Cidr } from "../../api/machinery/ip-address.ts";
+import { addToIp, cidrsOverlap, formatCidr, networkOf, parseSloppyCidr, type Cidr } from "../../api/machinery/ip/ip-address.ts";
 
 export interface NodeCidrRange {
   readonly clusterCidr: Cidr;

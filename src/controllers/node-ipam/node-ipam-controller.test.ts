@@ -1,7 +1,7 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
 import { nodes } from "../../api/core/v1/node.ts";
-import { parseCidr, type Cidr } from "../../api/machinery/ip-address.ts";
+import { parseCidr, type Cidr } from "../../api/machinery/ip/ip-address.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";

@@ -3,7 +3,7 @@
  * addresses (apiserver/resources/service).
  */
 import type { IPAddress, ServiceCIDR } from "../../api/generated/networking.k8s.io/v1.ts";
-import { cidrContains, parseIp, parseSloppyCidr, type Cidr, type IpAddress } from "../../api/machinery/ip-address.ts";
+import { cidrContains, parseIp, parseSloppyCidr, type Cidr, type IpAddress } from "../../api/machinery/ip/ip-address.ts";
 
 const MANAGER_LABEL = "ipaddress.kubernetes.io/managed-by";
 const SERVICE_ALLOCATOR = "ipallocator.k8s.io";

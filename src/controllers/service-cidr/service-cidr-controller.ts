@@ -4,7 +4,7 @@
  */
 import type { IPAddress, ServiceCIDR } from "../../api/generated/networking.k8s.io/v1.ts";
 import { findCondition } from "../../api/machinery/conditions.ts";
-import { cidrsOverlap } from "../../api/machinery/ip-address.ts";
+import { cidrsOverlap } from "../../api/machinery/ip/ip-address.ts";
 import { formatTime, parseTime } from "../../api/machinery/time.ts";
 import { ipAddresses } from "../../api/networking.k8s.io/v1/ip-address.ts";
 import { serviceCidrs } from "../../api/networking.k8s.io/v1/service-cidr.ts";

@@ -2,7 +2,7 @@ import { deepEqual } from "node:assert/strict";
 import { describe, test } from "node:test";
 import { withAnnouncer } from "../../api/core/v1/service/announcer.ts";
 import type { Node, Service } from "../../api/generated/core/v1.ts";
-import { parseCidr, type Cidr } from "../../api/machinery/ip-address.ts";
+import { parseCidr, type Cidr } from "../../api/machinery/ip/ip-address.ts";
 import { chooseAddresses, isLoadBalanced, type AddressChoice, type AddressSource } from "./choose-addresses.ts";
 
 const node = (

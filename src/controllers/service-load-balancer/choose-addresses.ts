@@ -18,7 +18,7 @@ import {
   parseIp,
   type Cidr,
   type IpAddress,
-} from "../../api/machinery/ip-address.ts";
+} from "../../api/machinery/ip/ip-address.ts";
 
 /** The class of this controller; a Service without a class is its, too. */
 export const LOAD_BALANCER_CLASS = "k8ts.io/load-balancer";

@@ -4,7 +4,7 @@ import { nodes } from "../../api/core/v1/node.ts";
 import { pods } from "../../api/core/v1/pod.ts";
 import { services } from "../../api/core/v1/service.ts";
 import { announcerOf } from "../../api/core/v1/service/announcer.ts";
-import { parseCidr } from "../../api/machinery/ip-address.ts";
+import { parseCidr } from "../../api/machinery/ip/ip-address.ts";
 import { everyStepMayBeTheLast } from "../../testing/every-step.ts";
 import { given } from "../../testing/given.ts";
 import { rounds } from "../../testing/rounds.ts";

@@ -10,7 +10,7 @@ import { services } from "../../api/core/v1/service.ts";
 import { announcerOf, withAnnouncer } from "../../api/core/v1/service/announcer.ts";
 import type { LoadBalancerIngress, Node, Pod, Service, ServicePort } from "../../api/generated/core/v1.ts";
 import type { Ingress } from "../../api/generated/networking.k8s.io/v1.ts";
-import type { Cidr } from "../../api/machinery/ip-address.ts";
+import type { Cidr } from "../../api/machinery/ip/ip-address.ts";
 import { ingresses } from "../../api/networking.k8s.io/v1/ingress.ts";
 import { deepEqual } from "../../base/deep.ts";
 import { defineIndex } from "../../client/informer/index.ts";

@@ -1,5 +1,5 @@
 /** Requests per client address and Ingress. The number of recorded clients is bounded: the least recently seen are dropped. */
-import { parseIp } from "../../api/machinery/ip-address.ts";
+import { parseIp } from "../../api/machinery/ip/ip-address.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Lru } from "../../base/lru.ts";
 import { TokenBucket } from "../../base/rate-limiter.ts";

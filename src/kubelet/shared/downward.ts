@@ -9,7 +9,7 @@ import { isHugePages, isPodLevelResource, readQuantity, type ResourceList } from
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
 import { validateQualifiedName } from "../../api/machinery/names.ts";
 import { isZero, quantityMilliValue, quantityToNumber, type Quantity } from "../../api/machinery/quantity.ts";
-import { parseIp } from "../../api/machinery/ip-address.ts";
+import { parseIp } from "../../api/machinery/ip/ip-address.ts";
 
 export class DownwardError extends Error {
   override readonly name = "DownwardError";

@@ -1,6 +1,6 @@
 /** Decides whether a node's model allows a connection: what its enforcer must do. */
 import type { Allowance, Direction, PolicyModel, Protocol } from "../model.ts";
-import { cidrContains, parseCidr, parseIp } from "../../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp } from "../../api/machinery/ip/ip-address.ts";
 
 export interface ModelConnection {
   readonly client: string;

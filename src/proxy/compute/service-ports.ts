@@ -5,7 +5,7 @@
 import { announcerOf } from "../../api/core/v1/service/announcer.ts";
 import type { Service, ServicePort as ApiServicePort } from "../../api/generated/core/v1.ts";
 import type { EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
-import { formatCidr, formatIp, networkOf, parseSloppyCidr, parseSloppyIp } from "../../api/machinery/ip-address.ts";
+import { formatCidr, formatIp, networkOf, parseSloppyCidr, parseSloppyIp } from "../../api/machinery/ip/ip-address.ts";
 import type { HealthCheck, ServiceEndpoint, ServicePort } from "../model.ts";
 import { endpointsByPort, hostPort, portKey, type EndpointsByPort } from "./slice-endpoints.ts";
 import { usableEndpoints, type Endpoint, type NodeTopology } from "./usable-endpoints.ts";

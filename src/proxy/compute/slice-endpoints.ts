@@ -1,6 +1,6 @@
 /** The endpoints of a Service from its EndpointSlices: by port and protocol, without duplicates, sorted by address. Pure. */
 import type { Endpoint as SliceEndpoint, EndpointPort, EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
-import { formatIp, parseSloppyIp } from "../../api/machinery/ip-address.ts";
+import { formatIp, parseSloppyIp } from "../../api/machinery/ip/ip-address.ts";
 import { compareKeys } from "../../base/sorted-map.ts";
 import type { Endpoint } from "./usable-endpoints.ts";
 

@@ -3,7 +3,7 @@
  * (Debian package conntrack) the user gets one warning, and flows end by their timeout as soon as a client pauses. Not here: which flows are
  * stale (stale-flows.ts).
  */
-import { formatIp, parseIp } from "../../api/machinery/ip-address.ts";
+import { formatIp, parseIp } from "../../api/machinery/ip/ip-address.ts";
 import type { Logger } from "../../base/logger.ts";
 import { CommandError, type NetworkNamespace } from "../../host/network/network-namespace.ts";
 import type { ProxyModel, ServicePort } from "../model.ts";

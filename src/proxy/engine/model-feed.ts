@@ -9,7 +9,7 @@ import { serviceCidrs } from "../../api/networking.k8s.io/v1/service-cidr.ts";
 import { endpointSlices } from "../../api/discovery.k8s.io/v1/endpoint-slice.ts";
 import type { Node } from "../../api/generated/core/v1.ts";
 import type { EndpointSlice } from "../../api/generated/discovery.k8s.io/v1.ts";
-import { disjointCidrs } from "../../api/machinery/disjoint-cidrs.ts";
+import { disjointCidrs } from "../../api/machinery/ip/disjoint-cidrs.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Transport } from "../../api/machinery/transport.ts";
 import type { Clock } from "../../base/clock.ts";

@@ -3,7 +3,7 @@
  * meant to be reachable. For endpoints, and for a Service's external IPs.
  */
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
-import { lastAddressOf, networkOf, parseCidr, parseSloppyIp, unmapIp, type IpAddress } from "../../machinery/ip-address.ts";
+import { lastAddressOf, networkOf, parseCidr, parseSloppyIp, unmapIp, type IpAddress } from "../../machinery/ip/ip-address.ts";
 
 /** Inclusive range. */
 interface Range {

@@ -10,7 +10,7 @@ import { changedItems, withChanges } from "../../changes.ts";
 import type { EndpointAddress, EndpointPort, Endpoints, EndpointSubset } from "../../generated/core/v1.ts";
 import { ageColumn, formatFirst, nameColumn, NONE, textColumn } from "../../machinery/columns.ts";
 import { child, element, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
-import { ipWarnings, validateLegacyIp } from "../../machinery/ip-validation.ts";
+import { ipWarnings, validateLegacyIp } from "../../machinery/ip/ip-validation.ts";
 import { validateDnsLabel, validateDnsSubdomain, validatePortNumber, validateQualifiedName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { validateEndpointIp } from "./endpoint-ip.ts";

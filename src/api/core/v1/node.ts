@@ -7,7 +7,7 @@
 import type { Node, NodeSpec, NodeStatus } from "../../generated/core/v1.ts";
 import { ageColumn, nameColumn, NONE, orNone, textColumn, UNKNOWN } from "../../machinery/columns.ts";
 import { element } from "../../machinery/field-error.ts";
-import { cidrWarnings } from "../../machinery/ip-validation.ts";
+import { cidrWarnings } from "../../machinery/ip/ip-validation.ts";
 import { defineResource, type Column } from "../../machinery/resource.ts";
 import { listOrAbsent, without } from "../../members.ts";
 import { proxyConnection } from "./proxy-connection.ts";

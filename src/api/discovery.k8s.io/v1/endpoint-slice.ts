@@ -10,7 +10,7 @@ import { changedItems, withChanges } from "../../changes.ts";
 import type { Endpoint, EndpointPort, EndpointSlice } from "../../generated/discovery.k8s.io/v1.ts";
 import { ageColumn, formatFirst, nameColumn, textColumn, UNSET } from "../../machinery/columns.ts";
 import { child, element } from "../../machinery/field-error.ts";
-import { ipWarnings } from "../../machinery/ip-validation.ts";
+import { ipWarnings } from "../../machinery/ip/ip-validation.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { listOrAbsent, without } from "../../members.ts";
 import { validateEndpointSlice } from "./endpoint-slice/validate.ts";

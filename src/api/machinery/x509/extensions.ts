@@ -3,7 +3,7 @@
  * are only validated. Not here: alternative names (alternative-names.ts).
  */
 import { quoteGo } from "../codec/go-text.ts";
-import { parseIp } from "../ip-address.ts";
+import { parseIp } from "../ip/ip-address.ts";
 import { isDomainName } from "./alternative-names.ts";
 import { DerReader, explicitTag, implicitTag, TAG } from "./der.ts";
 import { refuse } from "./error.ts";

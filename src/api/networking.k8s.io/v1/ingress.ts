@@ -9,7 +9,7 @@ import { changed, changedItems, withChanges, withMembersOf } from "../../changes
 import { ingressAddresses } from "../../core/v1/service.ts";
 import type { HTTPIngressPath, Ingress, IngressBackend, IngressRule, IngressSpec } from "../../generated/networking.k8s.io/v1.ts";
 import { ageColumn, nameColumn, NONE, SHOWN_MAX, textColumn } from "../../machinery/columns.ts";
-import { ipWarnings } from "../../machinery/ip-validation.ts";
+import { ipWarnings } from "../../machinery/ip/ip-validation.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { CLASS_ANNOTATION, validateIngress, validateIngressStatus } from "./ingress/validate.ts";
 import { withGroup } from "./typed-reference.ts";

@@ -9,7 +9,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import type { IPAddress, ParentReference } from "../../generated/networking.k8s.io/v1.ts";
 import { nameColumn, NONE, textColumn } from "../../machinery/columns.ts";
 import { child, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
-import { validateIp } from "../../machinery/ip-validation.ts";
+import { validateIp } from "../../machinery/ip/ip-validation.ts";
 import { validateDnsSubdomain } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { validateSegment } from "./typed-reference.ts";

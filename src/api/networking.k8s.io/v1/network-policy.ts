@@ -9,7 +9,7 @@ import { changed, changedItems, withChanges } from "../../changes.ts";
 import type { IPBlock, NetworkPolicy, NetworkPolicyPort, NetworkPolicySpec } from "../../generated/networking.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { child, element } from "../../machinery/field-error.ts";
-import { cidrWarnings } from "../../machinery/ip-validation.ts";
+import { cidrWarnings } from "../../machinery/ip/ip-validation.ts";
 import { formatLabelSelector } from "../../machinery/selectors/label-selector.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { directions, validateNetworkPolicy } from "./network-policy/validate.ts";

@@ -9,8 +9,8 @@ import { withMembersOf, withMetadataOf } from "../../changes.ts";
 import type { ServiceCIDR } from "../../generated/networking.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
-import { parseSloppyCidr, unmapIp } from "../../machinery/ip-address.ts";
-import { validateCidr } from "../../machinery/ip-validation.ts";
+import { parseSloppyCidr, unmapIp } from "../../machinery/ip/ip-address.ts";
+import { validateCidr } from "../../machinery/ip/ip-validation.ts";
 import { defineResource } from "../../machinery/resource.ts";
 
 /** One of each family. */

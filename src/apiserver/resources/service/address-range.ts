@@ -12,7 +12,7 @@ import {
   parseIp,
   parseSloppyCidr,
   type Cidr,
-} from "../../../api/machinery/ip-address.ts";
+} from "../../../api/machinery/ip/ip-address.ts";
 import type { IpFamily } from "../../../api/core/v1/service/validate-cluster-ips.ts";
 import type { ServiceCIDR } from "../../../api/generated/networking.k8s.io/v1.ts";
 import { isInRange, type NumberRange } from "./number-range.ts";

@@ -7,7 +7,7 @@
 import type { IpFamily } from "../../../api/core/v1/service/validate-cluster-ips.ts";
 import type { Service } from "../../../api/generated/core/v1.ts";
 import type { IPAddress, ServiceCIDR } from "../../../api/generated/networking.k8s.io/v1.ts";
-import { parseIp } from "../../../api/machinery/ip-address.ts";
+import { parseIp } from "../../../api/machinery/ip/ip-address.ts";
 import type { Random } from "../../../base/random.ts";
 import type { Operation } from "../../../store/store.ts";
 import type { Endpoint } from "../../framework/endpoints.ts";

@@ -3,7 +3,7 @@
  * they are in use by another network meanwhile. Those of other clusters on this machine are read from their rules, which exist before their
  * first Pod and as long as their network. The IPv6 range derives from the IPv4 one, unless both are explicit.
  */
-import { cidrsOverlap, formatCidr, networkOf, parseCidr } from "../../../api/machinery/ip-address.ts";
+import { cidrsOverlap, formatCidr, networkOf, parseCidr } from "../../../api/machinery/ip/ip-address.ts";
 import { byFamily, firstNodeRanges, ipv6RangeBeside, isIpv6, type PodRanges } from "../../../api/pod-ranges.ts";
 import { readWhole } from "../../../host/files/files.ts";
 import { ipv4Routes, ipv6Routes, listRules, type Route } from "../../../host/network/network-links.ts";

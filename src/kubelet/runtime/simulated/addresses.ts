@@ -2,7 +2,7 @@
  * Address pool of the Pods of one node. A Pod gets the lowest free address of the node's range: the allocation follows from the addresses
  * in use, and a restarted driver that claims the addresses of its Pods continues as if it had never stopped.
  */
-import { addToIp, cidrSize, formatIp, networkOf, parseCidr, type Cidr } from "../../../api/machinery/ip-address.ts";
+import { addToIp, cidrSize, formatIp, networkOf, parseCidr, type Cidr } from "../../../api/machinery/ip/ip-address.ts";
 import { RuntimeError } from "../../contracts/runtime.ts";
 
 /** The first address is the network's and the second is the node's own. */

@@ -5,7 +5,7 @@
  * runs before that of the table filter: an ACCEPT of another program there cannot bypass them. Chains of single Pods return on a match
  * and end with DROP; the parent chain first visits the client's egress, then the server's ingress.
  */
-import { addToIp, cidrSize, cidrsOverlap, formatCidr, parseCidr, type Cidr } from "../../../api/machinery/ip-address.ts";
+import { addToIp, cidrSize, cidrsOverlap, formatCidr, parseCidr, type Cidr } from "../../../api/machinery/ip/ip-address.ts";
 import { shortHash } from "../../../host/network/short-hash.ts";
 import type { Allowance, Direction, PolicyModel, PortRange } from "../../model.ts";
 import { PORT_MAX } from "../../model.ts";

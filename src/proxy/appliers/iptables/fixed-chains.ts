@@ -2,7 +2,7 @@
  * The chains that exist once per IP family, and the rules of the built-in chains that jump to them. Pure. Packets to cluster IPs are
  * translated if they come from Pods or from this machine, so that several clusters on one machine may use the same range.
  */
-import { cidrsOverlap, parseCidr, type Cidr } from "../../../api/machinery/ip-address.ts";
+import { cidrsOverlap, parseCidr, type Cidr } from "../../../api/machinery/ip/ip-address.ts";
 import type { ProxyModel } from "../../model.ts";
 import type { ChainNames } from "./chain-names.ts";
 import type { ChainId } from "./chain-index.ts";

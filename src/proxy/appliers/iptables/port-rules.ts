@@ -4,7 +4,7 @@
  * policy Cluster and short-circuits traffic of this node with policy Local. Without usable endpoints, entries of the table filter reject or
  * drop. Not here: fixed chains (fixed-chains.ts), indexes (chain-index.ts).
  */
-import { cidrContains, formatCidr, networkOf, parseCidr, parseIp } from "../../../api/machinery/ip-address.ts";
+import { cidrContains, formatCidr, networkOf, parseCidr, parseIp } from "../../../api/machinery/ip/ip-address.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 import type { ChainNames } from "./chain-names.ts";
 import { comment, dnatTo, isHost, isRecent, oneIn, protocolAndPort, reject, recordSource } from "./rule-text.ts";

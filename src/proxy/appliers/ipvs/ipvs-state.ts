@@ -3,7 +3,7 @@
  * match (fixed-rules.ts). Pure. IPVS refuses connections to a virtual server without endpoints itself. Differences to iptables: node ports
  * are served on the node's addresses but not on loopback, and external traffic policy Local also applies to this node and its Pods.
  */
-import { cidrContains, parseCidr, parseIp } from "../../../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp } from "../../../api/machinery/ip/ip-address.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 
 export type Family = 4 | 6;

@@ -3,7 +3,7 @@
  * number of Services: address . protocol . port for addresses, protocol . port for node ports.
  */
 import type { BaseChain, NftSet, NftTable } from "../../../host/network/nftables/nft-table.ts";
-import { disjointCidrs } from "../../../api/machinery/disjoint-cidrs.ts";
+import { disjointCidrs } from "../../../api/machinery/ip/disjoint-cidrs.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 import {

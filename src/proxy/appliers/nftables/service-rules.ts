@@ -5,7 +5,7 @@
  * where answers would otherwise bypass this node, and translate to a random endpoint. With session affinity each endpoint has a chain and a
  * set of its clients. Traffic without a usable endpoint is not translated; the maps of missing endpoints then reject or drop it.
  */
-import { disjointCidrs } from "../../../api/machinery/disjoint-cidrs.ts";
+import { disjointCidrs } from "../../../api/machinery/ip/disjoint-cidrs.ts";
 import { shortHash } from "../../../host/network/short-hash.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 

@@ -2,7 +2,7 @@
  * What the userspace proxy listens for: the addresses of a service port, grouped by who may use them and which endpoints they reach. Pure.
  * Not here: sockets (front-socket.ts) and how addresses get to them (redirect-rules.ts).
  */
-import { cidrContains, parseCidr, parseIp, type Cidr } from "../../../api/machinery/ip-address.ts";
+import { cidrContains, parseCidr, parseIp, type Cidr } from "../../../api/machinery/ip/ip-address.ts";
 import type { ProxyModel, ServiceEndpoint, ServicePort } from "../../model.ts";
 
 export interface Front {

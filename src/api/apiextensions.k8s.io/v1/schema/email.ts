@@ -2,7 +2,7 @@
  * E-mail addresses as Go's net/mail parses one: alone or in angle brackets after a name. By a pattern that is matched in linear time, since
  * the text is untrusted.
  */
-import { parseIp } from "../../../machinery/ip-address.ts";
+import { parseIp } from "../../../machinery/ip/ip-address.ts";
 import type { Patterns } from "./expression/match.ts";
 
 const SPACE = "[ \\t]*";

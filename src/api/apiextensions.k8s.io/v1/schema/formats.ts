@@ -3,7 +3,7 @@
  * server ignores it, with a warning.
  */
 import { DurationError, parseDuration } from "../../../machinery/duration.ts";
-import { parseIp, parseSloppyCidr, parseSloppyIp } from "../../../machinery/ip-address.ts";
+import { parseIp, parseSloppyCidr, parseSloppyIp } from "../../../machinery/ip/ip-address.ts";
 import { byteLength } from "../../../machinery/names.ts";
 import type { Patterns } from "./expression/match.ts";
 import { isEmail } from "./email.ts";

@@ -4,7 +4,7 @@
  * (controllers/endpoints, controllers/endpoint-slice), forwarding (proxy).
  */
 import type { Container, Pod, Service, ServicePort } from "../../../generated/core/v1.ts";
-import { formatIp, parseSloppyIp, unmapIp } from "../../../machinery/ip-address.ts";
+import { formatIp, parseSloppyIp, unmapIp } from "../../../machinery/ip/ip-address.ts";
 import { isSidecar } from "../pod/containers.ts";
 import { isTerminal } from "../pod/readiness.ts";
 import { NO_CLUSTER_IP, specOf } from "./needs.ts";

@@ -6,8 +6,8 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { ServiceSpec } from "../../../generated/core/v1.ts";
 import { duplicate, element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
-import { parseSloppyIp } from "../../../machinery/ip-address.ts";
-import { validateLegacyIp } from "../../../machinery/ip-validation.ts";
+import { parseSloppyIp } from "../../../machinery/ip/ip-address.ts";
+import { validateLegacyIp } from "../../../machinery/ip/ip-validation.ts";
 import { isHeadless, needsClusterIp, NO_CLUSTER_IP } from "./needs.ts";
 
 export type IpFamily = "IPv4" | "IPv6";

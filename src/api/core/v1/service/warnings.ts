@@ -1,7 +1,7 @@
 /** Warnings about a valid Service: fields without effect, non-canonical addresses, deprecated fields. */
 import type { Service } from "../../../generated/core/v1.ts";
 import { element } from "../../../machinery/field-error.ts";
-import { cidrWarnings, ipWarnings } from "../../../machinery/ip-validation.ts";
+import { cidrWarnings, ipWarnings } from "../../../machinery/ip/ip-validation.ts";
 import { NO_CLUSTER_IP, specOf } from "./needs.ts";
 
 const TOPOLOGY_HINTS = "service.kubernetes.io/topology-aware-hints";

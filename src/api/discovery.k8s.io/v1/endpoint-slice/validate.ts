@@ -16,8 +16,8 @@ import {
   tooMany,
   type FieldError,
 } from "../../../machinery/field-error.ts";
-import { parseSloppyIp } from "../../../machinery/ip-address.ts";
-import { validateIp, validateLegacyIp } from "../../../machinery/ip-validation.ts";
+import { parseSloppyIp } from "../../../machinery/ip/ip-address.ts";
+import { validateIp, validateLegacyIp } from "../../../machinery/ip/ip-validation.ts";
 import {
   validateDnsLabel,
   validateDnsSubdomain,

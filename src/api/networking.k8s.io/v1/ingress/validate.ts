@@ -12,8 +12,8 @@ import type {
   IngressTLS,
 } from "../../../generated/networking.k8s.io/v1.ts";
 import { child, element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
-import { parseSloppyIp } from "../../../machinery/ip-address.ts";
-import { validateLegacyIp } from "../../../machinery/ip-validation.ts";
+import { parseSloppyIp } from "../../../machinery/ip/ip-address.ts";
+import { validateLegacyIp } from "../../../machinery/ip/ip-validation.ts";
 import {
   validateDnsLabel,
   validateDnsSubdomain,

@@ -10,8 +10,8 @@ import type {
   NetworkPolicySpec,
 } from "../../../generated/networking.k8s.io/v1.ts";
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
-import { type Cidr, cidrContains, isMapped, networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip-address.ts";
-import { validateLegacyCidr } from "../../../machinery/ip-validation.ts";
+import { type Cidr, cidrContains, isMapped, networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip/ip-address.ts";
+import { validateLegacyCidr } from "../../../machinery/ip/ip-validation.ts";
 import { validateLabelSelectorObject, type LabelSelectorRules } from "../../../machinery/selectors/label-selector.ts";
 import { validatePortName, validatePortNumber } from "../../../machinery/names.ts";
 

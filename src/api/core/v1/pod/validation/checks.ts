@@ -1,6 +1,6 @@
 /** Field checks of names and numbers that the rules of a Pod share. */
 import { invalid, type FieldError } from "../../../../machinery/field-error.ts";
-import { validateLegacyIp } from "../../../../machinery/ip-validation.ts";
+import { validateLegacyIp } from "../../../../machinery/ip/ip-validation.ts";
 import {
   validateConfigMapKey,
   validateDnsLabel,

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
-import { rounds, testSeed } from "../../testing/rounds.ts";
+import { rounds, testSeed } from "../../../testing/rounds.ts";
 import {
   addToIp,
   cidrContains,
