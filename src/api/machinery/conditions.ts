@@ -3,6 +3,7 @@
  * clients can see how long a condition has held.
  */
 import { child, duplicate, element, invalid, notSupported, required, tooLong, type FieldError } from "./field-error.ts";
+import { errorsOf } from "./findings.ts";
 import { validateLabelName } from "./metadata-validation.ts";
 import { isLongerThan, validateConditionReason } from "./names.ts";
 import { formatTime, ZERO_TIME } from "./time.ts";
@@ -70,7 +71,7 @@ function* validateCondition(condition: Partial<Condition>, at: string): Iterable
   const { type = "", status = "", observedGeneration = 0, reason = "", message = "" } = condition;
   // An omitted time is decoded as null.
   const lastTransitionTime = condition.lastTransitionTime ?? "";
-  yield* validateLabelName(type, child(at, "type"));
+  yield* errorsOf((errors) => validateLabelName(errors, type, child(at, "type")));
   if (!STATUSES.includes(status)) yield notSupported(child(at, "status"), status, STATUSES);
   if (observedGeneration < 0) yield invalid(child(at, "observedGeneration"), observedGeneration, "must be greater than or equal to zero");
   if (lastTransitionTime === "" || lastTransitionTime === ZERO_TIME) yield required(child(at, "lastTransitionTime"));

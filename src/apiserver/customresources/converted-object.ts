@@ -4,6 +4,7 @@
  */
 import { goTypeOf } from "../../api/machinery/go-type.ts";
 import { describeFieldError, type FieldError } from "../../api/machinery/field-error.ts";
+import { errorsOf } from "../../api/machinery/findings.ts";
 import { validateAnnotations, validateLabels } from "../../api/machinery/metadata-validation.ts";
 import { isObject, type Json, type JsonObject, type KubeObject, type ObjectMeta } from "../../api/machinery/object.ts";
 import { joinedErrors } from "../../base/joined-errors.ts";
@@ -67,12 +68,16 @@ function restored(original: ObjectMeta, converted: Json | undefined): ObjectMeta
   const { labels, annotations, ...rest } = original;
   return {
     ...rest,
-    ...textsOf(converted, { member: "labels", before: labels, validate: validateLabels }),
+    ...textsOf(converted, {
+      member: "labels",
+      before: labels,
+      validate: (texts, at) => errorsOf((errors) => validateLabels(errors, texts, at)),
+    }),
     // Upstream's path has no "s".
     ...textsOf(converted, {
       member: "annotations",
       before: annotations,
-      validate: (texts) => validateAnnotations(texts, "metadata.annotation"),
+      validate: (texts) => errorsOf((errors) => validateAnnotations(errors, texts, "metadata.annotation")),
     }),
   };
 }

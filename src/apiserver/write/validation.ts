@@ -1,6 +1,7 @@
 /** Validates an object or a change; all causes in one error. A step ends where the event loop should be yielded (EvaluationTurns.run). */
 import { firstCausesInSteps } from "../../api/machinery/validation-errors.ts";
 import { validateObjectMeta, validateObjectMetaUpdate, validateStandardFinalizer } from "../../api/machinery/metadata-validation.ts";
+import { errorsOf, type FieldErrors } from "../../api/machinery/findings.ts";
 import { validateDnsSubdomain } from "../../api/machinery/names.ts";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import type { Resource, Subresource } from "../../api/machinery/resource.ts";
@@ -25,7 +26,7 @@ export function* validateCreate(
   const { resource, served } = endpoint;
   const rules = served.validate?.(object) ?? resource.validate?.(object) ?? [];
   // A kind that is answered and not stored needs no name; it validates its metadata itself.
-  const metadata = resource.stored ? metadataErrors(resource, object) : [];
+  const metadata = resource.stored ? errorsOf((errors) => validateMetadata(errors, resource, object)) : [];
   const first = yield* firstCausesInSteps(...(resource.checksMetadataLast === true ? [others, rules] : [others, metadata, rules]));
   const errors = first.length === 0 && resource.checksMetadataLast === true ? yield* firstCausesInSteps(metadata) : first;
   if (errors.length > 0) throw invalidOf(endpoint, object, errors);
@@ -39,7 +40,8 @@ export function* validateUpdate(
   others: Iterable<FieldError> = [],
 ): Generator<void, void> {
   const { resource, served } = endpoint;
-  const metadata = next.metadata === previous.metadata ? [] : metadataUpdateErrors(resource, next, previous);
+  const metadata =
+    next.metadata === previous.metadata ? [] : errorsOf((errors) => validateMetadataUpdate(errors, resource, next, previous));
   const ofVersion = served.validate?.(next, previous);
   const rules =
     subresource !== undefined
@@ -68,18 +70,18 @@ function warn(sentences: Iterable<string>, context: RequestContext): void {
   }
 }
 
-function* metadataErrors(resource: Resource, { metadata }: KubeObject): Iterable<FieldError> {
+function validateMetadata(errors: FieldErrors, resource: Resource, { metadata }: KubeObject): void {
   const { validateName = validateDnsSubdomain } = resource;
-  yield* validateObjectMeta(metadata, { namespaced: resource.scope === "Namespaced", validateName });
+  validateObjectMeta(errors, metadata, { namespaced: resource.scope === "Namespaced", validateName });
   if (metadata.finalizers === undefined || resource.allowsPlainFinalizers === true) return;
   for (const [index, finalizer] of metadata.finalizers.entries()) {
-    yield* validateStandardFinalizer(finalizer, `metadata.finalizers[${index}]`);
+    validateStandardFinalizer(errors, finalizer, `metadata.finalizers[${index}]`);
   }
 }
 
-function* metadataUpdateErrors(resource: Resource, next: KubeObject, previous: KubeObject): Iterable<FieldError> {
-  yield* validateObjectMetaUpdate(next.metadata, previous.metadata);
-  yield* metadataErrors(resource, next);
+function validateMetadataUpdate(errors: FieldErrors, resource: Resource, next: KubeObject, previous: KubeObject): void {
+  validateObjectMetaUpdate(errors, next.metadata, previous.metadata);
+  validateMetadata(errors, resource, next);
 }
 
 /** Named by the storage group, as upstream's types are; upstream has no kind in errors of unstored kinds. */

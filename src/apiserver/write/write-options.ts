@@ -1,5 +1,6 @@
 /** Validates the options that all writes share, before anything else: all errors in one answer, as upstream. */
 import { notSupported, type FieldError } from "../../api/machinery/field-error.ts";
+import { errorsOf } from "../../api/machinery/findings.ts";
 import { validateFieldManager } from "../../api/machinery/metadata-validation.ts";
 import { invalidObject } from "../../api/machinery/status-error.ts";
 import type { RequestOptions } from "../../api/machinery/transport.ts";
@@ -16,7 +17,7 @@ export function checkWriteOptions(options: RequestOptions, kind: OptionsKind, mo
 }
 
 function* optionsErrors({ fieldManager = "", dryRun = [], fieldValidation = "" }: RequestOptions): Iterable<FieldError> {
-  if (fieldManager !== "") yield* validateFieldManager(fieldManager, "fieldManager");
+  if (fieldManager !== "") yield* errorsOf((errors) => validateFieldManager(errors, fieldManager, "fieldManager"));
   yield* dryRunErrors(dryRun);
   if (!FIELD_VALIDATIONS.includes(fieldValidation)) yield notSupported("fieldValidation", fieldValidation, FIELD_VALIDATIONS);
 }

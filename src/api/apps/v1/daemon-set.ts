@@ -13,6 +13,7 @@ import type {
 } from "../../generated/apps/v1.ts";
 import { ageColumn, formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { child, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
+import { warningsOf, errorsOf } from "../../machinery/findings.ts";
 import { formatLabelSelector, validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { defineResource, type Column } from "../../machinery/resource.ts";
 import { amountOf, validateAtMostAll, validateNumberOrPercent } from "../../number-or-percent.ts";
@@ -62,7 +63,8 @@ export const daemonSets = defineResource<DaemonSet>({
   },
   *warnings(daemonSet, previous) {
     if (previous !== undefined && isSameGeneration(daemonSet, previous)) return;
-    if (daemonSet.spec?.template !== undefined) yield* podTemplateWarnings(daemonSet.spec.template, "spec.template");
+    const template = daemonSet.spec?.template;
+    if (template !== undefined) yield* warningsOf((warnings) => podTemplateWarnings(warnings, template, "spec.template"));
   },
 
   subresources: {
@@ -125,7 +127,7 @@ function* validateSpec(spec: DaemonSetSpec, previous?: DaemonSetSpec): Iterable<
   if ((selector as unknown) !== undefined && isEmptySelector(selector)) {
     yield invalid("spec.selector", selector, "empty selector is invalid for daemonset");
   }
-  yield* validatePodTemplateSpec(template, "spec.template", previous?.template);
+  yield* errorsOf((errors) => validatePodTemplateSpec(errors, template, "spec.template", previous?.template));
   yield* validateEndless(template, { at: "spec.template", kind: "DaemonSet" });
   yield* nonNegative(spec.minReadySeconds, "spec.minReadySeconds");
   yield* validateUpdateStrategy(spec.updateStrategy ?? {}, "spec.updateStrategy");

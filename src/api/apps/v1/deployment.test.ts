@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { validateDnsSubdomain } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import {
@@ -132,9 +133,13 @@ test("a Deployment without a selector is rejected", () => {
 test("the name of a Deployment is a DNS subdomain", () => {
   const { validateName = validateDnsSubdomain } = deployments;
 
-  assert.deepEqual(problems(validateObjectMeta({ name: "a_b" }, { namespaced: false, validateName }), "Deployment"), [
-    `metadata.name: Invalid value: "a_b": ${validateDnsSubdomain("a_b").join("")}`,
-  ]);
+  assert.deepEqual(
+    problems(
+      errorsOf((errors) => validateObjectMeta(errors, { name: "a_b" }, { namespaced: false, validateName })),
+      "Deployment",
+    ),
+    [`metadata.name: Invalid value: "a_b": ${validateDnsSubdomain("a_b").join("")}`],
+  );
 });
 
 test("the selector of a Deployment is immutable", () => {

@@ -11,6 +11,7 @@ import { podTemplateWarnings } from "../../core/v1/pod/warnings/pod.ts";
 import type { Deployment, DeploymentSpec, DeploymentStatus } from "../../generated/apps/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { invalid, type FieldError } from "../../machinery/field-error.ts";
+import { warningsOf } from "../../machinery/findings.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { nonNegative } from "../../number-validation.ts";
 import { defaultStrategy, validateStrategy } from "./deployment-strategy.ts";
@@ -49,7 +50,8 @@ export const deployments = defineResource<Deployment>({
   *warnings(deployment, previous) {
     if (previous === undefined) yield* nameWarnings(deployment.metadata.name);
     else if (!changesGeneration(deployment, previous)) return;
-    if (deployment.spec?.template !== undefined) yield* podTemplateWarnings(deployment.spec.template, "spec.template");
+    const template = deployment.spec?.template;
+    if (template !== undefined) yield* warningsOf((warnings) => podTemplateWarnings(warnings, template, "spec.template"));
   },
 
   subresources: {

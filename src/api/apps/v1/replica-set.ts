@@ -13,6 +13,7 @@ import { defineResource } from "../../machinery/resource.ts";
 import { nonNegative } from "../../number-validation.ts";
 import { validateReplicaCounts } from "./replica-counts.ts";
 import { nameWarnings, scaleSubresource, validateSameSelector, validateSelectorAndTemplate, workloadWideColumns } from "./workload.ts";
+import { warningsOf } from "../../machinery/findings.ts";
 
 export const replicaSets = defineResource<ReplicaSet>({
   kind: "ReplicaSet",
@@ -37,7 +38,8 @@ export const replicaSets = defineResource<ReplicaSet>({
   *warnings(replicaSet, previous) {
     if (previous === undefined) yield* nameWarnings(replicaSet.metadata.name);
     else if (!changesGeneration(replicaSet, previous)) return;
-    if (replicaSet.spec?.template !== undefined) yield* podTemplateWarnings(replicaSet.spec.template, "spec.template");
+    const template = replicaSet.spec?.template;
+    if (template !== undefined) yield* warningsOf((warnings) => podTemplateWarnings(warnings, template, "spec.template"));
   },
 
   subresources: {

@@ -15,6 +15,7 @@ import type {
 import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import type { LabelSelector } from "../../generated/meta/v1.ts";
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { validateLabelSelectorObject, type LabelSelector as CompiledSelector } from "../../machinery/selectors/label-selector.ts";
 import { validateAnnotations, validateLabels } from "../../machinery/metadata-validation.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
@@ -103,15 +104,17 @@ function* validateTemplate(spec: StatefulSetSpec, selector: CompiledSelector, pr
   if (!selector.isEverything && !selector.matches(labels)) yield labelsMissed(labels, TEMPLATE);
   if (spec.template === previous?.template && spec.volumeClaimTemplates === previous.volumeClaimTemplates) return;
   const template = podTemplateWithClaims(spec);
-  yield* validatePodTemplateSpec(template, TEMPLATE);
+  yield* errorsOf((errors) => validatePodTemplateSpec(errors, template, TEMPLATE));
   yield* validateTemplateMetadata(template);
 }
 
 /** Upstream reports its errors a second time. */
 function* validateTemplateMetadata({ metadata = {}, spec }: PodTemplateSpec): Iterable<FieldError> {
-  yield* validateLabels(metadata.labels, `${TEMPLATE}.labels`);
-  yield* validateAnnotations(metadata.annotations, `${TEMPLATE}.annotations`);
-  yield* validatePodAnnotations(metadata.annotations ?? {}, spec ?? { containers: [] }, `${TEMPLATE}.annotations`);
+  yield* errorsOf((errors) => validateLabels(errors, metadata.labels, `${TEMPLATE}.labels`));
+  yield* errorsOf((errors) => validateAnnotations(errors, metadata.annotations, `${TEMPLATE}.annotations`));
+  yield* errorsOf((errors) =>
+    validatePodAnnotations(errors, metadata.annotations ?? {}, spec ?? { containers: [] }, `${TEMPLATE}.annotations`),
+  );
 }
 
 const CHANGEABLE = [

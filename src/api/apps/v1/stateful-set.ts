@@ -21,6 +21,7 @@ import { defineResource } from "../../machinery/resource.ts";
 import { claimTemplatesOf, withDefaultClaims } from "./stateful-set-claims.ts";
 import { validateSpec, validateSpecUpdate, validateStatus } from "./stateful-set-validation.ts";
 import { containerColumns, scaleSubresource, statusSubresource } from "./workload.ts";
+import { warningsOf } from "../../machinery/findings.ts";
 
 const REVISION_HISTORY_LIMIT = 10;
 const NO_STATUS: StatefulSetStatus = { replicas: 0, availableReplicas: 0 };
@@ -95,7 +96,8 @@ function changesGeneration(next: StatefulSet, previous: StatefulSet): boolean {
 function* statefulSetWarnings(statefulSet: StatefulSet, previous?: StatefulSet): Iterable<string> {
   const { spec } = statefulSet;
   if (spec === undefined) return;
-  if (previous === undefined || changesGeneration(statefulSet, previous)) yield* podTemplateWarnings(spec.template, "spec.template");
+  if (previous === undefined || changesGeneration(statefulSet, previous))
+    yield* warningsOf((warnings) => podTemplateWarnings(warnings, spec.template, "spec.template"));
   for (const [index, claim] of (claimTemplatesOf(spec) ?? []).entries()) {
     // Upstream omits "spec" on create, and capitalizes it on update.
     yield* claimSpecWarnings(claim.spec ?? {}, `spec.volumeClaimTemplates[${index}]${previous === undefined ? "" : ".Spec"}`);

@@ -8,6 +8,7 @@ import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import type { LabelSelector } from "../../generated/meta/v1.ts";
 import { containerCells, textColumn } from "../../machinery/columns.ts";
 import { child, forbidden, immutable, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { SelectorError } from "../../machinery/selectors/label-requirement.ts";
 import {
   labelSelectorFromObject,
@@ -54,7 +55,7 @@ function* validateTemplate(template: PodTemplateSpec, selector: CompiledSelector
   const at = "spec.template";
   const labels = template.metadata?.labels;
   if (!selector.matches(labels)) yield labelsMissed(labels, at);
-  yield* validatePodTemplateSpec(template, at, previous);
+  yield* errorsOf((errors) => validatePodTemplateSpec(errors, template, at, previous));
   // Upstream's message says "ReplicaSet" for a Deployment too.
   yield* validateEndless(template, { at, kind: "ReplicaSet" });
 }

@@ -10,6 +10,7 @@ import type {
   ResourceMetricSource,
 } from "../../generated/autoscaling/v2.ts";
 import { child, forbidden, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { validateDnsLabel, validatePathSegmentName } from "../../machinery/names.ts";
 import { parseQuantity, signOf } from "../../machinery/quantity.ts";
 import { validateContainerResourceName } from "../../core/v1/pod/validation/resources.ts";
@@ -88,7 +89,7 @@ function* validateResource({ name, target }: ResourceMetricSource, at: string): 
 
 function* validateContainerResource({ name, container, target }: ContainerResourceMetricSource, at: string): Iterable<FieldError> {
   if (name === "") yield required(child(at, "name"), "must specify a resource name");
-  else yield* validateContainerResourceName(name, child(at, "name"));
+  else yield* errorsOf((errors) => validateContainerResourceName(errors, name, child(at, "name")));
   const containerAt = child(at, "container");
   if (container === "") yield required(containerAt, "must specify a container");
   else for (const wrong of validateDnsLabel(container)) yield invalid(containerAt, container, wrong);

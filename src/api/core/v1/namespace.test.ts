@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import {
   cellsOf,
   changedObject,
@@ -50,7 +51,10 @@ test("the phase of an active Namespace defaults in a status write", () => {
 
 test("Namespace names are DNS labels and finalizers are qualified names", () => {
   assert.deepEqual(
-    problems(validateObjectMeta({ name: "a.b" }, { namespaced: false, validateName: namespaces.validateName }), "Namespace"),
+    problems(
+      errorsOf((errors) => validateObjectMeta(errors, { name: "a.b" }, { namespaced: false, validateName: namespaces.validateName })),
+      "Namespace",
+    ),
     ['metadata.name: Invalid value: "a.b": must not contain dots'],
   );
   assert.deepEqual(problemsOfNew(namespaces, { spec: { finalizers: ["foo"] } }), [

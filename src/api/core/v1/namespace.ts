@@ -6,6 +6,7 @@
  * object itself keep the list. Not here: deletion of the contents (controllers/namespace).
  */
 import { validateStandardFinalizer } from "../../machinery/metadata-validation.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import type { Namespace } from "../../generated/core/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { element, invalid, type FieldError } from "../../machinery/field-error.ts";
@@ -103,7 +104,7 @@ function terminating(namespace: Namespace): Namespace {
 
 function* validateFinalizer(name: string, field: string): Iterable<FieldError> {
   for (const wrong of validateQualifiedName(name)) yield invalid(field, name, wrong);
-  yield* validateStandardFinalizer(name, field);
+  yield* errorsOf((errors) => validateStandardFinalizer(errors, name, field));
 }
 
 /** The phase must agree with `deletionTimestamp`, or clients that read only one of them would be misled. */

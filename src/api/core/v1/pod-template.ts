@@ -8,6 +8,7 @@ import { defineResource } from "../../machinery/resource.ts";
 import { defaultPodTemplate } from "./pod/defaults/pod.ts";
 import { validatePodTemplateSpec } from "./pod/validation/template.ts";
 import { podTemplateWarnings } from "./pod/warnings/pod.ts";
+import { errorsOf, warningsOf } from "../../machinery/findings.ts";
 
 export const podTemplates = defineResource<PodTemplate>({
   kind: "PodTemplate",
@@ -26,11 +27,12 @@ export const podTemplates = defineResource<PodTemplate>({
 
   changesGeneration,
   *validate({ template }, previous) {
-    if (template !== undefined) yield* validatePodTemplateSpec(template, "template", previous?.template);
+    if (template !== undefined) yield* errorsOf((errors) => validatePodTemplateSpec(errors, template, "template", previous?.template));
   },
   *warnings(podTemplate, previous) {
-    if (podTemplate.template === undefined || (previous !== undefined && !changesGeneration(podTemplate, previous))) return;
-    yield* podTemplateWarnings(podTemplate.template, "template");
+    const { template } = podTemplate;
+    if (template === undefined || (previous !== undefined && !changesGeneration(podTemplate, previous))) return;
+    yield* warningsOf((warnings) => podTemplateWarnings(warnings, template, "template"));
   },
 
   columns: [

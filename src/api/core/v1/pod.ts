@@ -3,6 +3,7 @@
  * exec, attach, port-forward and proxy (apiserver/connections), and the execution of binding and eviction (apiserver/resources).
  */
 import type { Pod } from "../../generated/core/v1.ts";
+import { errorsOf, warningsOf } from "../../machinery/findings.ts";
 import { defineResource, type Resource } from "../../machinery/resource.ts";
 import { BINDING_BYTES_MAX } from "./binding.ts";
 import { podColumns, podRowConditions } from "./pod/columns.ts";
@@ -37,9 +38,9 @@ export const pods: Resource<Pod> = defineResource<Pod>({
   changesGeneration: (next, previous) => !isSameSpec(specOf(next), specOf(previous)),
   gracePeriodSeconds: gracePeriodOf,
   returnsDeletedObject: true,
-  validate: validatePod,
-  validateUpdate: validatePodUpdate,
-  warnings: podWarnings,
+  validate: (pod, previous) => errorsOf((errors) => validatePod(errors, pod, previous)),
+  validateUpdate: (pod, previous) => errorsOf((errors) => validatePodUpdate(errors, pod, previous)),
+  warnings: (pod, previous) => warningsOf((warnings) => podWarnings(warnings, pod, previous)),
 
   subresources: {
     status: {
@@ -47,19 +48,19 @@ export const pods: Resource<Pod> = defineResource<Pod>({
       verbs: ["get", "patch", "update"],
       ignoredFields: [["spec"], ["metadata", "deletionTimestamp"], ["metadata", "ownerReferences"]],
       prepareForUpdate: prepareStatusUpdate,
-      validateUpdate: validateStatusUpdate,
+      validateUpdate: (pod, previous) => errorsOf((errors) => validateStatusUpdate(errors, pod, previous)),
     },
     ephemeralcontainers: {
       of: "object",
       verbs: ["get", "patch", "update"],
       prepareForUpdate: prepareEphemeralContainersUpdate,
-      validateUpdate: validateEphemeralContainersUpdate,
+      validateUpdate: (pod, previous) => errorsOf((errors) => validateEphemeralContainersUpdate(errors, pod, previous)),
     },
     resize: {
       of: "object",
       verbs: ["get", "patch", "update"],
       prepareForUpdate: prepareResize,
-      validateUpdate: validateResize,
+      validateUpdate: (pod, previous) => errorsOf((errors) => validateResize(errors, pod, previous)),
     },
     binding: {
       of: "action",

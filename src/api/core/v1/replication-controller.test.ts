@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { validateDnsSubdomain } from "../../machinery/names.ts";
 import type { JsonObject } from "../../machinery/object.ts";
 import {
@@ -154,10 +155,16 @@ test("the maximum name length is reported in bytes", () => {
   const { kind, validateName } = replicationControllers;
   const name = `a${"_".repeat(253)}b`;
 
-  assert.deepEqual(problems(validateObjectMeta({ name }, { namespaced: false, validateName }), kind), [
-    `metadata.name: Invalid value: "${name}": must be no more than 253 bytes`,
-    `metadata.name: Invalid value: "${name}": ${validateDnsSubdomain("_").join("")}`,
-  ]);
+  assert.deepEqual(
+    problems(
+      errorsOf((errors) => validateObjectMeta(errors, { name }, { namespaced: false, validateName })),
+      kind,
+    ),
+    [
+      `metadata.name: Invalid value: "${name}": must be no more than 253 bytes`,
+      `metadata.name: Invalid value: "${name}": ${validateDnsSubdomain("_").join("")}`,
+    ],
+  );
 });
 
 test("deleting a ReplicationController orphans its Pods by default", () => {

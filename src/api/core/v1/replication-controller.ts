@@ -16,6 +16,7 @@ import { changed, withChanges, withMembersOf } from "../../changes.ts";
 import type { PodTemplateSpec, ReplicationController, ReplicationControllerSpec } from "../../generated/core/v1.ts";
 import { ageColumn, formatLabels, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { invalid, notFoundField, required, type FieldError } from "../../machinery/field-error.ts";
+import { warningsOf, errorsOf } from "../../machinery/findings.ts";
 import { labelSelectorFromLabels } from "../../machinery/selectors/label-selector.ts";
 import { validateLongName } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
@@ -49,7 +50,7 @@ export const replicationControllers = defineResource<ReplicationController>({
     else if (!changesGeneration(controller, previous)) return;
     // On update upstream validates the previous template.
     const template = (previous ?? controller).spec?.template;
-    if (template !== undefined) yield* podTemplateWarnings(template, "spec.template");
+    if (template !== undefined) yield* warningsOf((warnings) => podTemplateWarnings(warnings, template, "spec.template"));
   },
 
   subresources: {
@@ -118,7 +119,7 @@ function* validateTemplate(
   const at = "spec.template";
   const labels = template.metadata?.labels;
   if (!labelSelectorFromLabels(selector).matches(labels)) yield labelsMissed(labels, at);
-  yield* validatePodTemplateSpec(template, at, previous);
+  yield* errorsOf((errors) => validatePodTemplateSpec(errors, template, at, previous));
   yield* validateEndless(template, { at, kind: "ReplicationController" });
 }
 

@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { validateQualifiedName } from "../../machinery/names.ts";
 import type { Json } from "../../machinery/object.ts";
 import {
@@ -282,9 +283,13 @@ test("source ranges in the annotation have the format of those in the spec", () 
 });
 
 test("the name of a Service is a DNS label", () => {
-  assert.deepEqual(problems(validateObjectMeta({ name: "a.b" }, { namespaced: false, validateName: services.validateName }), "Service"), [
-    'metadata.name: Invalid value: "a.b": must not contain dots',
-  ]);
+  assert.deepEqual(
+    problems(
+      errorsOf((errors) => validateObjectMeta(errors, { name: "a.b" }, { namespaced: false, validateName: services.validateName })),
+      "Service",
+    ),
+    ['metadata.name: Invalid value: "a.b": must not contain dots'],
+  );
 });
 
 const BALANCED: Sent = {

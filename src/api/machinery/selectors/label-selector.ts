@@ -4,6 +4,7 @@
  * selects nothing and an empty one everything: upstream's rule, and a trap.
  */
 import { child, element, forbidden, invalid, required, type FieldError } from "../field-error.ts";
+import { errorsOf } from "../findings.ts";
 import {
   checkedRequirement,
   formatRequirement,
@@ -120,7 +121,7 @@ export function* validateLabelSelectorObject(
   rules: LabelSelectorRules = {},
 ): Iterable<FieldError> {
   if (selector === undefined) return;
-  yield* validateLabels(selector.matchLabels, child(at, "matchLabels"));
+  yield* errorsOf((errors) => validateLabels(errors, selector.matchLabels, child(at, "matchLabels")));
   for (const [index, expression] of (selector.matchExpressions ?? []).entries()) {
     yield* validateLabelSelectorExpression(expression, element(child(at, "matchExpressions"), index), rules);
   }
@@ -138,7 +139,7 @@ export function* validateLabelSelectorExpression(
   } else if (!allowUnknownOperators) {
     yield invalid(child(at, "operator"), operator, "not a valid selector operator");
   }
-  yield* validateLabelName(key, child(at, "key"));
+  yield* errorsOf((errors) => validateLabelName(errors, key, child(at, "key")));
   if (allowInvalidValues) return;
   for (const [index, value] of values.entries()) {
     for (const wrong of validateLabelValue(value)) yield invalid(element(child(at, "values"), index), value, wrong);

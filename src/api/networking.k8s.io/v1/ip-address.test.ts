@@ -1,6 +1,7 @@
 import assert from "node:assert/strict";
 import test from "node:test";
 import { validateObjectMeta } from "../../machinery/metadata-validation.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { cellsOf, columnNames, newObject, problems, problemsOfChange, problemsOfNew, type Sent } from "../../testing/kind.ts";
 import { ipAddresses } from "./ip-address.ts";
 
@@ -49,7 +50,9 @@ const NAMES: readonly [name: string, problem: string][] = [
 for (const [name, problem] of NAMES) {
   test(`"${name}" is rejected as the name of an IPAddress`, () => {
     const { metadata } = newObject(ipAddresses, { metadata: { name } });
-    const errors = validateObjectMeta(metadata, { namespaced: false, validateName: ipAddresses.validateName });
+    const errors = errorsOf((errors) =>
+      validateObjectMeta(errors, metadata, { namespaced: false, validateName: ipAddresses.validateName }),
+    );
 
     assert.deepEqual(problems(errors, ipAddresses.kind), [`metadata.name: Invalid value: "${name}": ${problem}`]);
   });

@@ -11,6 +11,7 @@ import type { Toleration } from "../../generated/core/v1.ts";
 import type { RuntimeClass, Scheduling } from "../../generated/node.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { duplicate, element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { validateLabels } from "../../machinery/metadata-validation.ts";
 import { validateDnsLabel } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
@@ -28,7 +29,8 @@ export const runtimeClasses = defineResource<RuntimeClass>({
   *validate({ handler, overhead, scheduling }, previous) {
     if (handler === "") yield required("handler");
     else for (const wrong of validateDnsLabel(handler)) yield invalid("handler", handler, wrong);
-    if (overhead !== undefined) yield* validateContainerResources({ limits: overhead.podFixed ?? {} }, new Set(), "overhead");
+    if (overhead !== undefined)
+      yield* errorsOf((errors) => validateContainerResources(errors, { limits: overhead.podFixed ?? {} }, new Set(), "overhead"));
     if (scheduling !== undefined) yield* validateScheduling(scheduling);
     if (previous !== undefined && handler !== previous.handler) yield immutable("handler", handler);
   },
@@ -44,8 +46,8 @@ export const runtimeClasses = defineResource<RuntimeClass>({
 
 function* validateScheduling({ nodeSelector, tolerations = [] }: Scheduling): Iterable<FieldError> {
   const at = "scheduling.tolerations";
-  yield* validateLabels(nodeSelector, "scheduling.nodeSelector");
-  yield* validateTolerations(tolerations, at);
+  yield* errorsOf((errors) => validateLabels(errors, nodeSelector, "scheduling.nodeSelector"));
+  yield* errorsOf((errors) => validateTolerations(errors, tolerations, at));
   const seen = new Set<string>();
   for (const [index, toleration] of tolerations.entries()) {
     const { key = "", operator = "", value = "", effect = "" } = toleration;

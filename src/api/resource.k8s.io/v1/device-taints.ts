@@ -1,6 +1,7 @@
 /** Device taints and tolerations, and the conditions that delay binding a Pod to a device. */
 import type { DeviceTaint, DeviceToleration } from "../../generated/resource.k8s.io/v1.ts";
 import { duplicate, element, invalid, notSupported, required, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { validateLabelName } from "../../machinery/metadata-validation.ts";
 import { validateTextOfLabel } from "./device-names.ts";
 import { validateList } from "./limited-lists.ts";
@@ -11,7 +12,7 @@ const OPERATORS = ["Equal", "Exists"];
 const BINDING_CONDITIONS_MAX = 4;
 
 export function* validateTaint({ key, value = "", effect }: DeviceTaint, at: string): Iterable<FieldError> {
-  yield* validateLabelName(key, `${at}.key`);
+  yield* errorsOf((errors) => validateLabelName(errors, key, `${at}.key`));
   if (value !== "") yield* validateTextOfLabel(value, `${at}.value`);
   if (!effect) yield required(`${at}.effect`);
   else yield* validateEffect(effect, `${at}.effect`);
@@ -23,7 +24,7 @@ export function* validateTolerations(tolerations: readonly DeviceToleration[] | 
 
 function* validateToleration(toleration: DeviceToleration, at: string): Iterable<FieldError> {
   const { key = "", operator, value = "", effect } = toleration;
-  if (key !== "") yield* validateLabelName(key, `${at}.key`);
+  if (key !== "") yield* errorsOf((errors) => validateLabelName(errors, key, `${at}.key`));
   if (operator === "Exists") {
     if (value !== "") yield invalid(`${at}.value`, value, "must be empty for operator `Exists`");
   } else if (operator === "Equal") {
@@ -47,7 +48,8 @@ interface BindingConditions {
 export function* validateBindingConditions(device: BindingConditions, at: string): Iterable<FieldError> {
   const { bindingConditions = [], bindingFailureConditions = [] } = device;
   const [successAt, failureAt] = [`${at}.bindingConditions`, `${at}.bindingFailureConditions`];
-  const rules = { max: BINDING_CONDITIONS_MAX, validate: validateLabelName };
+  const validate = (name: string, here: string) => errorsOf((errors) => validateLabelName(errors, name, here));
+  const rules = { max: BINDING_CONDITIONS_MAX, validate };
   yield* validateList(bindingConditions, rules, successAt);
   yield* validateList(bindingFailureConditions, rules, failureAt);
   const successes = new Set<string>();

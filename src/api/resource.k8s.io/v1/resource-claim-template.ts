@@ -10,6 +10,7 @@ import { validateTemplateMetadata } from "../../core/v1/pod/validation/claim-tem
 import type { ResourceClaimTemplate, ResourceClaimTemplateSpec } from "../../generated/resource.k8s.io/v1.ts";
 import { ageColumn, nameColumn } from "../../machinery/columns.ts";
 import { immutable } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { isObject, type Json, type JsonObject } from "../../machinery/object.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { sortedMembers } from "../../members.ts";
@@ -35,7 +36,7 @@ export const resourceClaimTemplates = defineResource<ResourceClaimTemplate>({
       if (!deepEqual(spec, previous.spec)) yield immutable("spec", formOf(spec));
       return;
     }
-    yield* validateTemplateMetadata(spec.metadata ?? {}, "spec.metadata");
+    yield* errorsOf((errors) => validateTemplateMetadata(errors, spec.metadata ?? {}, "spec.metadata"));
     yield* validateClaimSpec(spec.spec, "spec.spec");
   },
 

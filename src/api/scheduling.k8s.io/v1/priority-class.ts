@@ -9,6 +9,7 @@ import { validatePreemptionPolicy } from "../../core/v1/pod/validation/spec.ts";
 import type { PriorityClass } from "../../generated/scheduling.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { forbidden, immutable, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { builtInPriorityClasses } from "./built-in.ts";
 
@@ -66,7 +67,7 @@ function* validateNew({ metadata, value = 0, globalDefault = false, preemptionPo
   } else if (value > USER_PRIORITY_MAX) {
     yield forbidden("value", `maximum allowed value of a user defined priority is ${USER_PRIORITY_MAX}`);
   }
-  if (preemptionPolicy !== undefined) yield* validatePreemptionPolicy(preemptionPolicy, "preemptionPolicy");
+  if (preemptionPolicy !== undefined) yield* errorsOf((errors) => validatePreemptionPolicy(errors, preemptionPolicy, "preemptionPolicy"));
 }
 
 /** Differences of an object with such a name from the built-in one. */

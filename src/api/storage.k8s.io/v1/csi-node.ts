@@ -9,6 +9,7 @@ import { validateDriverName } from "../../core/v1/pod/validation/storage-sources
 import type { CSINode, CSINodeDriver } from "../../generated/storage.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { duplicate, element, immutable, invalid, required, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { isLongerThan } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 import { listOrAbsent, without } from "../../members.ts";
@@ -55,7 +56,7 @@ function driversOf({ spec }: CSINode): readonly CSINodeDriver[] {
 function* validateDriver(driver: CSINodeDriver, at: string, names: Set<string>): Iterable<FieldError> {
   const { name, nodeID, allocatable } = driver;
   const topologyKeys = driver.topologyKeys ?? [];
-  yield* validateDriverName(name, `${at}.name`);
+  yield* errorsOf((errors) => validateDriverName(errors, name, `${at}.name`));
   if (nodeID === "") yield required(`${at}.nodeID`);
   if (isLongerThan(nodeID, NODE_ID_LENGTH_MAX_BYTES)) {
     yield invalid(`${at}.nodeID`, nodeID, `must be ${NODE_ID_LENGTH_MAX_BYTES} characters or less`);

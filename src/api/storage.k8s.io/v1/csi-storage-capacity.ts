@@ -10,6 +10,7 @@ import { readQuantity } from "../../core/v1/pod/resource-list.ts";
 import type { CSIStorageCapacity } from "../../generated/storage.k8s.io/v1.ts";
 import { createdAtColumn, nameColumn } from "../../machinery/columns.ts";
 import { immutable, invalid } from "../../machinery/field-error.ts";
+import { warningsOf } from "../../machinery/findings.ts";
 import { validateLabelSelectorObject } from "../../machinery/selectors/label-selector.ts";
 import { formatQuantity, signOf } from "../../machinery/quantity.ts";
 import { defineResource } from "../../machinery/resource.ts";
@@ -33,7 +34,7 @@ export const csiStorageCapacities = defineResource<CSIStorageCapacity>({
     if (!deepEqual(next.nodeTopology, previous.nodeTopology)) yield immutable("nodeTopology", shownSelector(next.nodeTopology));
     if (next.storageClassName !== previous.storageClassName) yield immutable("storageClassName", next.storageClassName);
   },
-  warnings: ({ nodeTopology }) => nodeLabelSelectorWarnings(nodeTopology, "nodeTopology"),
+  warnings: ({ nodeTopology }) => warningsOf((warnings) => nodeLabelSelectorWarnings(warnings, nodeTopology, "nodeTopology")),
 
   columns: [nameColumn, createdAtColumn],
 });

@@ -17,6 +17,7 @@ import type {
 } from "../../generated/storage.k8s.io/v1.ts";
 import { ageColumn, nameColumn, textColumn } from "../../machinery/columns.ts";
 import { forbidden, immutable, invalid, required, tooLong, type FieldError } from "../../machinery/field-error.ts";
+import { errorsOf } from "../../machinery/findings.ts";
 import { byteLength, isLongerThan, rangeMessage } from "../../machinery/names.ts";
 import { defineResource } from "../../machinery/resource.ts";
 
@@ -67,7 +68,7 @@ function defaultAttachment(attachment: VolumeAttachment): VolumeAttachment {
 
 function* validateAttachment({ spec, status }: VolumeAttachment): Iterable<FieldError> {
   const { attacher, source, nodeName } = spec;
-  yield* validateDriverName(attacher, "spec.attacher");
+  yield* errorsOf((errors) => validateDriverName(errors, attacher, "spec.attacher"));
   yield* validateSource(source, "spec.source");
   yield* dnsSubdomain(nodeName, "spec.nodeName");
   yield* validateStatus(status ?? { attached: false }, "status");

@@ -1,5 +1,6 @@
 /** The arguments of NodeResourcesFit: ignored resources, and the scoring strategy. Upstream: NodeResourcesFitArgs. */
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../api/machinery/field-error.ts";
+import { errorsOf } from "../../../api/machinery/findings.ts";
 import { validateLabelName } from "../../../api/machinery/metadata-validation.ts";
 import {
   argumentsOf,
@@ -62,15 +63,19 @@ export function readFitArguments(written: unknown): ReadArguments<FitArguments> 
     shape: (scoringStrategy.requestedToCapacityRatio?.shape ?? []).map(({ utilization = 0, score = 0 }) => ({ utilization, score })),
   };
   const args: FitArguments = { ignoredResources, ignoredResourceGroups, scoringStrategy: strategy };
-  return checkedArguments(args, errorsOf(args, scoringStrategy.requestedToCapacityRatio !== undefined), decoded.unknown);
+  return checkedArguments(args, argumentErrors(args, scoringStrategy.requestedToCapacityRatio !== undefined), decoded.unknown);
 }
 
-function* errorsOf({ ignoredResources, ignoredResourceGroups, scoringStrategy }: FitArguments, hasCurve: boolean): Iterable<FieldError> {
-  for (const [index, name] of ignoredResources.entries()) yield* validateLabelName(name, element("ignoredResources", index));
+function* argumentErrors(
+  { ignoredResources, ignoredResourceGroups, scoringStrategy }: FitArguments,
+  hasCurve: boolean,
+): Iterable<FieldError> {
+  for (const [index, name] of ignoredResources.entries())
+    yield* errorsOf((errors) => validateLabelName(errors, name, element("ignoredResources", index)));
   for (const [index, group] of ignoredResourceGroups.entries()) {
     const at = element("ignoredResourceGroups", index);
     if (group.includes("/")) yield invalid(at, group, "resource group name can't contain '/'");
-    yield* validateLabelName(group, at);
+    yield* errorsOf((errors) => validateLabelName(errors, group, at));
   }
   yield* strategyErrors(scoringStrategy, hasCurve);
 }

@@ -10,6 +10,7 @@ import {
   required,
   type FieldError,
 } from "../../../api/machinery/field-error.ts";
+import { errorsOf } from "../../../api/machinery/findings.ts";
 import { validateLabelName } from "../../../api/machinery/metadata-validation.ts";
 import type { ObjectSchema } from "../../../api/machinery/schema.ts";
 import { schemas } from "../../../api/schemas.ts";
@@ -30,7 +31,7 @@ export function readPodTopologySpreadArguments(written: unknown): ReadArguments<
   const { defaultConstraints = DEFAULT_ARGUMENTS.defaultConstraints, defaultingType } = decoded.arguments;
   // "" counts as absent, as everywhere in Go.
   const args = { defaultConstraints, defaultingType: defaultingType || DEFAULT_ARGUMENTS.defaultingType };
-  return checkedArguments(args, errorsOf(args), decoded.unknown);
+  return checkedArguments(args, argumentErrors(args), decoded.unknown);
 }
 
 function schema(): ObjectSchema {
@@ -39,7 +40,7 @@ function schema(): ObjectSchema {
   return argumentsOf("PodTopologySpreadArgs", { defaultingType: TEXT, ...defaultConstraints });
 }
 
-function* errorsOf({ defaultConstraints, defaultingType }: PodTopologySpreadArguments): Iterable<FieldError> {
+function* argumentErrors({ defaultConstraints, defaultingType }: PodTopologySpreadArguments): Iterable<FieldError> {
   if (defaultingType !== "System" && defaultingType !== "List") {
     yield notSupported("defaultingType", defaultingType, ["System", "List"]);
   } else if (defaultingType === "System" && defaultConstraints.length > 0) {
@@ -60,7 +61,7 @@ function* constraintErrors(constraint: Partial<TopologySpreadConstraint>, at: st
   const whenUnsatisfiable: string = constraint.whenUnsatisfiable ?? "";
   if (maxSkew <= 0) yield invalid(child(at, "maxSkew"), maxSkew, "not in valid range (0, inf)");
   if (topologyKey === "") yield required(child(at, "topologyKey"), "can not be empty");
-  else yield* validateLabelName(topologyKey, child(at, "topologyKey"));
+  else yield* errorsOf((errors) => validateLabelName(errors, topologyKey, child(at, "topologyKey")));
   if (whenUnsatisfiable === "") yield required(child(at, "whenUnsatisfiable"), "can not be empty");
   else if (!ACTIONS.includes(whenUnsatisfiable)) yield notSupported(child(at, "whenUnsatisfiable"), whenUnsatisfiable, ACTIONS);
   if (labelSelector !== undefined) {

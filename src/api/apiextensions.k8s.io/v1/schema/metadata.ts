@@ -5,6 +5,7 @@
 import { DecodeError } from "../../../machinery/codec/decode-error.ts";
 import { decodeBySchema } from "../../../machinery/codec/decode.ts";
 import { child, element, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateObjectMeta } from "../../../machinery/metadata-validation.ts";
 import { validateDns1035Label, validatePathSegmentName } from "../../../machinery/names.ts";
 import { isObject, type Json, type JsonObject, type ObjectMeta } from "../../../machinery/object.ts";
@@ -93,7 +94,9 @@ function* validateResource(object: JsonObject, at: string): Iterable<FieldError>
   // Embedded resources need no name.
   const named: ObjectMeta = (meta.name ?? "") === "" ? { ...meta, name: "fakename" } : meta;
   const namespaced = (meta.namespace ?? "") !== "";
-  yield* validateObjectMeta(named, { namespaced, validateName: validatePathSegmentName, at: child(at, "metadata") });
+  yield* errorsOf((errors) =>
+    validateObjectMeta(errors, named, { namespaced, validateName: validatePathSegmentName, at: child(at, "metadata") }),
+  );
 }
 
 function* validateApiVersion(value: Json, at: string): Iterable<FieldError> {

@@ -19,6 +19,7 @@ import {
   tooMany,
   type FieldError,
 } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateLabelName } from "../../../machinery/metadata-validation.ts";
 import { isLongerThan } from "../../../machinery/names.ts";
 import { nonNegative } from "../../../number-validation.ts";
@@ -75,7 +76,7 @@ function* validatePatterns(patterns: readonly PodFailurePolicyOnPodConditionsPat
   if (patterns.length > PATTERNS_MAX) yield tooMany(at, patterns.length, PATTERNS_MAX);
   for (const [index, { type = "", status = "" }] of patterns.entries()) {
     const here = element(at, index);
-    yield* validateLabelName(type, child(here, "type"));
+    yield* errorsOf((errors) => validateLabelName(errors, type, child(here, "type")));
     if (status === "") yield required(child(here, "status"), validValues(STATUSES));
     else if (!STATUSES.includes(status)) yield notSupported(child(here, "status"), status, STATUSES);
   }

@@ -6,6 +6,7 @@ import { compileSelector, labelsMissed } from "../../../apps/v1/workload.ts";
 import { validatePodTemplateSpec } from "../../../core/v1/pod/validation/template.ts";
 import type { JobSpec } from "../../../generated/batch/v1.ts";
 import { child, invalid, notSupported, required, tooLong, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateLabelSelectorObject } from "../../../machinery/selectors/label-selector.ts";
 import { isLongerThan, validateDomainPrefixedPath } from "../../../machinery/names.ts";
 import { nonNegative } from "../../../number-validation.ts";
@@ -43,7 +44,7 @@ export function* validateJobParts(spec: JobSpec, at: string, previous?: JobSpec)
     else yield invalid(here, shownSuccessPolicy(spec.successPolicy), NEEDS_INDEXED);
   }
   yield* validateReplacementPolicy(spec, child(at, "podReplacementPolicy"));
-  yield* validatePodTemplateSpec(spec.template, child(at, "template"), previous?.template);
+  yield* errorsOf((errors) => validatePodTemplateSpec(errors, spec.template, child(at, "template"), previous?.template));
   yield* validateRestartPolicy(spec, child(at, "template.spec.restartPolicy"));
 }
 

@@ -5,6 +5,7 @@
 import { deepEqual } from "../../../../base/deep.ts";
 import type { Event, EventSource, ObjectReference } from "../../../generated/core/v1.ts";
 import { element, immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateStandardFinalizer } from "../../../machinery/metadata-validation.ts";
 import { validateDnsSubdomain, validatePathSegmentName, validateQualifiedName } from "../../../machinery/names.ts";
 
@@ -85,7 +86,8 @@ export function* validateStrictCreate(event: Event): Iterable<FieldError> {
 
 /** Only this version requires qualified finalizers. */
 function* validateFinalizerNames({ metadata: { finalizers = [] } }: Event): Iterable<FieldError> {
-  for (const [index, name] of finalizers.entries()) yield* validateStandardFinalizer(name, element("metadata.finalizers", index));
+  for (const [index, name] of finalizers.entries())
+    yield* errorsOf((errors) => validateStandardFinalizer(errors, name, element("metadata.finalizers", index)));
 }
 
 /** Additional rules of updates through events.k8s.io/v1. */

@@ -11,6 +11,7 @@ import {
 } from "../../../machinery/quantity.ts";
 import { qualifiedName } from "../pod/validation/checks.ts";
 import { isOvercommitAllowed, readQuantity, type ResourceList } from "../pod/resource-list.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateContainerResourceName, validateResourceName } from "../pod/validation/resources.ts";
 
 const STANDARD_TYPES: readonly string[] = ["Pod", "Container", "PersistentVolumeClaim"];
@@ -41,7 +42,7 @@ function* validateType(type: string, at: string): Iterable<FieldError> {
 function* validateNames(item: LimitRangeItem, at: string): Iterable<FieldError> {
   const validate = item.type === "Pod" || item.type === "Container" ? validateContainerResourceName : validateResourceName;
   const validateList = function* (list: keyof Lists): Iterable<FieldError> {
-    for (const name of Object.keys(item[list] ?? {})) yield* validate(name, element(child(at, list), name));
+    for (const name of Object.keys(item[list] ?? {})) yield* errorsOf((errors) => validate(errors, name, element(child(at, list), name)));
   };
   yield* validateList("max");
   yield* validateList("min");

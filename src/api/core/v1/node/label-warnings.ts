@@ -2,6 +2,7 @@
  * Deprecated node labels that have a newer name. Selectors with an old one still work, with a warning: in Pods, volumes and storage
  * classes.
  */
+import type { Warnings } from "../../../machinery/findings.ts";
 import { validateLabelValue } from "../../../machinery/names.ts";
 import type { LabelSelectorObject } from "../../../machinery/selectors/label-selector.ts";
 
@@ -26,28 +27,29 @@ interface Term {
 }
 
 /** Warnings of one NodeSelector term; where values are not validated, invalid ones produce warnings, too. */
-export function* nodeSelectorTermWarnings(
+export function nodeSelectorTermWarnings(
+  warnings: Warnings,
   { matchExpressions }: Term,
   at: string,
   options: { readonly withValues?: boolean } = {},
-): Iterable<string> {
+): void {
   for (const [index, { key, values }] of (matchExpressions ?? []).entries()) {
     const here = `${at}.matchExpressions[${index}]`;
     const message = deprecatedNodeLabel(key);
-    if (message !== undefined) yield `${here}.key: ${key} is ${message}`;
+    if (message !== undefined) warnings.add(`${here}.key: ${key} is ${message}`);
     if (options.withValues !== true) continue;
     for (const [position, value] of (values ?? []).entries()) {
-      for (const problem of validateLabelValue(value)) yield `${here}.values[${position}]: ${value} is invalid, ${problem}`;
+      for (const problem of validateLabelValue(value)) warnings.add(`${here}.values[${position}]: ${value} is invalid, ${problem}`);
     }
   }
 }
 
 /** Warnings of a label selector for nodes. */
-export function* nodeLabelSelectorWarnings(selector: LabelSelectorObject | undefined, at: string): Iterable<string> {
+export function nodeLabelSelectorWarnings(warnings: Warnings, selector: LabelSelectorObject | undefined, at: string): void {
   if (selector === undefined) return;
-  yield* nodeSelectorTermWarnings(selector, at);
+  nodeSelectorTermWarnings(warnings, selector, at);
   for (const key of Object.keys(selector.matchLabels ?? {})) {
     const message = deprecatedNodeLabel(key);
-    if (message !== undefined) yield `${at}.matchLabels.${key}: ${message}`;
+    if (message !== undefined) warnings.add(`${at}.matchLabels.${key}: ${message}`);
   }
 }

@@ -1,6 +1,7 @@
 /** Validation of taints, which repel Pods from a Node unless they tolerate them. */
 import type { Taint } from "../../../generated/core/v1.ts";
 import { child, duplicate, element, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateLabelName } from "../../../machinery/metadata-validation.ts";
 import { validateLabelValue } from "../../../machinery/names.ts";
 
@@ -11,7 +12,7 @@ export function* validateTaints(taints: readonly Taint[], at: string): Iterable<
   for (const [index, taint] of taints.entries()) {
     const here = element(at, index);
     const { key, value = "", effect } = taint;
-    yield* validateLabelName(key, child(here, "key"));
+    yield* errorsOf((errors) => validateLabelName(errors, key, child(here, "key")));
     const wrong = validateLabelValue(value);
     if (wrong.length > 0) yield invalid(child(here, "value"), value, wrong.join(";"));
     if (!EFFECTS.includes(effect)) yield effect ? notSupported(child(here, "effect"), effect, EFFECTS) : required(child(here, "effect"));

@@ -4,8 +4,9 @@
  */
 import type { Node, NodeSpec } from "../../../generated/core/v1.ts";
 import { duplicate, element, forbidden, internalFieldError, invalid, type FieldError } from "../../../machinery/field-error.ts";
-import { networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip-address.ts";
-import { validateLegacyCidr } from "../../../machinery/ip-validation.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
+import { networkOf, parseSloppyCidr, unmapIp } from "../../../machinery/ip/ip-address.ts";
+import { validateLegacyCidr } from "../../../machinery/ip/ip-validation.ts";
 import { DNS_SUBDOMAIN_LENGTH_MAX } from "../../../machinery/names.ts";
 import { readQuantity } from "../pod/resource-list.ts";
 import { validateResourceQuantity } from "../pod/validation/resources.ts";
@@ -27,7 +28,7 @@ export function* validateNode(node: Node): Iterable<FieldError> {
 function* validateAmounts({ status = {} }: Node): Iterable<FieldError> {
   for (const part of ["capacity", "allocatable"] as const) {
     for (const [name, text] of Object.entries(status[part] ?? {})) {
-      yield* validateResourceQuantity(name, readQuantity(text), `status.${part}.${name}`);
+      yield* errorsOf((errors) => validateResourceQuantity(errors, name, readQuantity(text), `status.${part}.${name}`));
     }
   }
 }

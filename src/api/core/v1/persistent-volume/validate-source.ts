@@ -10,6 +10,7 @@ import type {
   SecretReference,
 } from "../../../generated/core/v1.ts";
 import { forbidden, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateDnsLabel } from "../../../machinery/names.ts";
 import { dnsLabel, dnsSubdomain } from "../pod/validation/checks.ts";
 import { validateNoBacksteps } from "../pod/validation/paths.ts";
@@ -63,7 +64,7 @@ export function* validateSources(spec: PersistentVolumeSpec, at: string, context
 function* validateSource(spec: PersistentVolumeSpec, source: Source, at: string, context: VolumeContext): Iterable<FieldError> {
   const here = `${at}.${source}`;
   const { hostPath, local, iscsi, csi } = spec;
-  if (source === "hostPath" && hostPath !== undefined) yield* validateHostPath(hostPath, here);
+  if (source === "hostPath" && hostPath !== undefined) yield* errorsOf((errors) => validateHostPath(errors, hostPath, here));
   else if (source === "iscsi" && iscsi !== undefined) yield* validateIscsi(iscsi, here, context.name);
   else if (source === "csi" && csi !== undefined) yield* validateCsi(csi, here);
   else if (source === "local" && local !== undefined) {
@@ -72,14 +73,14 @@ function* validateSource(spec: PersistentVolumeSpec, source: Source, at: string,
       yield required(`${at}.nodeAffinity`, "Local volume requires node affinity");
     }
   } else if (source !== "hostPath" && source !== "local") {
-    yield* validateStorageSource(spec, source, at);
+    yield* errorsOf((errors) => validateStorageSource(errors, spec, source, at));
     yield* validateNamespaces(spec, source, here);
   }
 }
 
 function* validateLocalPath(path: string, at: string): Iterable<FieldError> {
   if (path === "") yield required(at);
-  else yield* validateNoBacksteps(path, at);
+  else yield* errorsOf((errors) => validateNoBacksteps(errors, path, at));
 }
 
 /** Rules beyond those of a Pod's volumes. */
@@ -116,7 +117,7 @@ function* validateIscsi(source: ISCSIPersistentVolumeSource, at: string, volumeN
   }
   if (!iqn) yield required(`${at}.iqn`);
   else if (!isIscsiName(iqn)) yield invalid(`${at}.iqn`, iqn, "must be valid format");
-  yield* validateLun(source.lun, `${at}.lun`);
+  yield* errorsOf((errors) => validateLun(errors, source.lun, `${at}.lun`));
   const isSecretNeeded = source.chapAuthDiscovery === true || source.chapAuthSession === true;
   if (isSecretNeeded && secretRef === undefined) yield required(`${at}.secretRef`);
   if (secretRef !== undefined && !secretRef.name) yield required(`${at}.secretRef.name`);
@@ -134,7 +135,7 @@ const SECRETS = [
 ] as const satisfies readonly (keyof CSIPersistentVolumeSource)[];
 
 function* validateCsi(source: CSIPersistentVolumeSource, at: string): Iterable<FieldError> {
-  yield* validateDriverName(source.driver, `${at}.driver`);
+  yield* errorsOf((errors) => validateDriverName(errors, source.driver, `${at}.driver`));
   if (!source.volumeHandle) yield required(`${at}.volumeHandle`);
   for (const name of SECRETS) {
     const secret = source[name];

@@ -1,6 +1,7 @@
 /** Validation of a PersistentVolume's spec, also of an inline one in a VolumeAttachment, where fewer fields are allowed. */
 import type { PersistentVolumeSpec } from "../../../generated/core/v1.ts";
 import { element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { formatQuantity, signOf } from "../../../machinery/quantity.ts";
 import { sortedMembers } from "../../../members.ts";
 import { validateAccessModes, validateCapacity, VOLUME_MODES } from "../persistent-storage.ts";
@@ -16,7 +17,8 @@ export function* validateVolumeSpec(spec: PersistentVolumeSpec, at: string, name
   yield* validateSize(spec.capacity, `${at}.capacity`);
   const { persistentVolumeReclaimPolicy: policy = "Retain", nodeAffinity, storageClassName, volumeMode } = spec;
   if (!RECLAIM_POLICIES.includes(policy)) yield notSupported(`${at}.persistentVolumeReclaimPolicy`, policy, RECLAIM_POLICIES);
-  if (nodeAffinity?.required !== undefined) yield* validateNodeSelector(nodeAffinity.required, `${at}.nodeAffinity.required`);
+  const selector = nodeAffinity?.required;
+  if (selector !== undefined) yield* errorsOf((errors) => validateNodeSelector(errors, selector, `${at}.nodeAffinity.required`));
   else if (nodeAffinity !== undefined) yield required(`${at}.nodeAffinity.required`, "must specify required node constraints");
   yield* validateSources(spec, at, { name, inline: false });
   yield* validateRecycling(spec, at);

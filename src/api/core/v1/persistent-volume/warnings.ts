@@ -3,6 +3,7 @@ import type { PersistentVolume, PersistentVolumeSource } from "../../../generate
 import { nodeSelectorTermWarnings } from "../node/label-warnings.ts";
 import { DEPRECATED_SOURCES } from "../pod/warnings/volume.ts";
 import { annotationWarnings } from "./annotations.ts";
+import { warningsOf } from "../../../machinery/findings.ts";
 
 /** In upstream's order; the other sources have no warning here. */
 const WARNED_SOURCES = [
@@ -20,7 +21,7 @@ export function* volumeWarnings({ metadata, spec = {} }: PersistentVolume): Iter
     yield "spec.persistentVolumeReclaimPolicy: The Recycle reclaim policy is deprecated. Instead, the recommended approach is to use dynamic provisioning.";
   }
   for (const [index, term] of (spec.nodeAffinity?.required?.nodeSelectorTerms ?? []).entries()) {
-    yield* nodeSelectorTermWarnings(term, `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`);
+    yield* warningsOf((warnings) => nodeSelectorTermWarnings(warnings, term, `spec.nodeAffinity.required.nodeSelectorTerms[${index}]`));
   }
   for (const source of WARNED_SOURCES) if (spec[source] !== undefined) yield* deprecation(source);
 }

@@ -2,6 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { problems } from "../../../testing/kind.ts";
 import { validateContainerResourceName } from "./validation/resources.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 
 const ROWS: readonly [name: string, problems: readonly string[]][] = [
   ["cpu", []],
@@ -17,12 +18,15 @@ const ROWS: readonly [name: string, problems: readonly string[]][] = [
 for (const [name, expected] of ROWS) {
   test(`${name} is ${expected.length === 0 ? "valid" : "rejected"} as a container resource name`, () => {
     assert.deepEqual(
-      problems(validateContainerResourceName(name, "name")),
+      problems(errorsOf((errors) => validateContainerResourceName(errors, name, "name"))),
       expected.map((problem) => `name: Invalid value: "${name}": ${problem}`),
     );
   });
 }
 
 test("a resource name must be a qualified name", () => {
-  assert.match(problems(validateContainerResourceName("a b", "name"))[0] ?? "", /^name: Invalid value: "a b": name part must consist of/);
+  assert.match(
+    problems(errorsOf((errors) => validateContainerResourceName(errors, "a b", "name")))[0] ?? "",
+    /^name: Invalid value: "a b": name part must consist of/,
+  );
 });

@@ -13,6 +13,7 @@ import { annotation, APP_ARMOR_PREFIX } from "./validation/annotations.ts";
 import { validateAppArmorProfile } from "./validation/security.ts";
 import { specOf } from "./validation/pod.ts";
 import { UNKNOWN_TIME } from "../../../machinery/time.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 
 export function preparePodForCreate(pod: Pod): Pod {
   const spec = withAppArmorFields(withMatchedLabelKeys(specOf(pod), pod.metadata.labels ?? {}), pod.metadata);
@@ -40,7 +41,7 @@ function withAppArmorFields(spec: PodSpec, { annotations }: ObjectMeta): PodSpec
     const text = annotation(annotations, APP_ARMOR_PREFIX + container.name);
     const appArmorProfile = text === undefined ? undefined : appArmorProfileOf(text);
     if (appArmorProfile === undefined || container.securityContext?.appArmorProfile !== undefined) return container;
-    const isUsable = [...validateAppArmorProfile(appArmorProfile, "")].length === 0;
+    const isUsable = errorsOf((errors) => validateAppArmorProfile(errors, appArmorProfile, "")).length === 0;
     if (!isUsable || deepEqual(appArmorProfile, spec.securityContext?.appArmorProfile)) return container;
     return { ...container, securityContext: { ...container.securityContext, appArmorProfile } };
   };

@@ -6,6 +6,7 @@ import type {
   ScopedResourceSelectorRequirement,
 } from "../../../generated/core/v1.ts";
 import { child, element, immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { readQuantity, type ResourceList } from "../pod/resource-list.ts";
 import { isStandardResource, validateResourceName, validateResourceQuantity } from "../pod/validation/resources.ts";
 
@@ -60,9 +61,9 @@ export function* validateSameScopes({ spec }: ResourceQuota, previous: ResourceQ
 function* validateAmounts(list: ResourceList | undefined, at: string): Iterable<FieldError> {
   for (const [name, text] of Object.entries(list ?? {})) {
     const here = element(at, name);
-    yield* validateResourceName(name, here);
+    yield* errorsOf((errors) => validateResourceName(errors, name, here));
     if (!name.includes("/") && !isQuotaResource(name)) yield invalid(here, name, "must be a standard resource for quota");
-    yield* validateResourceQuantity(name, readQuantity(text), here);
+    yield* errorsOf((errors) => validateResourceQuantity(errors, name, readQuantity(text), here));
   }
 }
 

@@ -4,8 +4,9 @@
  */
 import type { LoadBalancerIngress, Service, ServiceSpec } from "../../../generated/core/v1.ts";
 import { child, element, forbidden, invalid, notSupported, required, type FieldError } from "../../../machinery/field-error.ts";
-import { parseSloppyIp } from "../../../machinery/ip-address.ts";
-import { validateLegacyCidr, validateLegacyIp } from "../../../machinery/ip-validation.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
+import { parseSloppyIp } from "../../../machinery/ip/ip-address.ts";
+import { validateLegacyCidr, validateLegacyIp } from "../../../machinery/ip/ip-validation.ts";
 import { validateLabels } from "../../../machinery/metadata-validation.ts";
 import { validateDnsSubdomain, validatePortNumber, validateQualifiedName } from "../../../machinery/names.ts";
 import { validateEndpointIp } from "../endpoint-ip.ts";
@@ -39,7 +40,7 @@ export function* validateService(service: Service, previous?: Service): Iterable
   if ((spec.ports ?? []).length === 0 && !isHeadless(spec) && needsClusterIp(spec)) yield required("spec.ports");
   yield* validateForType(spec);
   yield* validatePorts(spec.ports ?? []);
-  yield* validateLabels(spec.selector, "spec.selector");
+  yield* errorsOf((errors) => validateLabels(errors, spec.selector, "spec.selector"));
   yield* validateAffinity(spec);
   yield* validateClusterIpFields(spec, before);
   yield* validateExternalIps(spec.externalIPs ?? [], before?.externalIPs);

@@ -26,7 +26,8 @@ import {
   tooMany,
   type FieldError,
 } from "../../../machinery/field-error.ts";
-import { validateInterfaceAddress } from "../../../machinery/ip-validation.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
+import { validateInterfaceAddress } from "../../../machinery/ip/ip-validation.ts";
 import { isLongerThan } from "../../../machinery/names.ts";
 import { validateConfiguration, validateRawObject } from "../device-configuration.ts";
 import { validateDriverName, validatePoolName, validateShareId } from "../device-names.ts";
@@ -99,7 +100,7 @@ function* validateAllocation({ devices = {}, nodeSelector }: AllocationResult, n
   yield* validateList(devices.results, { max: RESULTS_MAX, validate: ofResult }, `${at}.devices.results`);
   const ofConfiguration = (item: DeviceAllocationConfiguration, here: string): Iterable<FieldError> => validateAllocated(item, names, here);
   yield* validateList(devices.config, { max: ALLOCATED_CONFIGURATIONS_MAX, validate: ofConfiguration }, `${at}.devices.config`);
-  if (nodeSelector !== undefined) yield* validateNodeSelector(nodeSelector, `${at}.nodeSelector`);
+  if (nodeSelector !== undefined) yield* errorsOf((errors) => validateNodeSelector(errors, nodeSelector, `${at}.nodeSelector`));
 }
 
 function* validateResult(result: DeviceRequestAllocationResult, names: RequestNames, at: string): Iterable<FieldError> {

@@ -4,6 +4,7 @@ import { dnsLabel, dnsSubdomain } from "../../../core/v1/pod/validation/checks.t
 import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.ts";
 import type { Counter, Device, DeviceAttribute, DeviceCounterConsumption } from "../../../generated/resource.k8s.io/v1.ts";
 import { invalid, required, tooLong, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { DNS_LABEL_LENGTH_MAX, isLongerThan } from "../../../machinery/names.ts";
 import { QUALIFIED_NAME_LENGTH_MAX_BYTES, validateQualifiedName } from "../device-names.ts";
 import { validateBindingConditions, validateTaint } from "../device-taints.ts";
@@ -107,7 +108,7 @@ function* validatePlace({ nodeName, nodeSelector, allNodes }: Device, at: string
   }
   if (nodeSelector !== undefined) {
     places.push("`nodeSelector`");
-    yield* validateNodeSelector(nodeSelector, `${at}.nodeSelector`);
+    yield* errorsOf((errors) => validateNodeSelector(errors, nodeSelector, `${at}.nodeSelector`));
   }
   if (allNodes === true) places.push("`allNodes`");
   else if (allNodes === false) yield invalid(`${at}.allNodes`, allNodes, "must be either unset or set to true");

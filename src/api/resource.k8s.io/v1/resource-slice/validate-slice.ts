@@ -4,6 +4,7 @@ import { validateNodeSelector } from "../../../core/v1/pod/validation/affinity.t
 import type { NodeSelector } from "../../../generated/core/v1.ts";
 import type { CounterSet, Device, ResourcePool, ResourceSliceSpec } from "../../../generated/resource.k8s.io/v1.ts";
 import { immutable, invalid, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import type { JsonObject } from "../../../machinery/object.ts";
 import { validateDriverName, validatePoolName } from "../device-names.ts";
 import { internalForm } from "../internal-form.ts";
@@ -65,7 +66,7 @@ function* validatePlace({ nodeName, nodeSelector, allNodes, perDeviceNodeSelecti
 
 /** One term only, so that the selectors of several slices can be combined for a claim with devices of each. */
 function* validateSelector(selector: NodeSelector, at: string): Iterable<FieldError> {
-  yield* validateNodeSelector(selector, at);
+  yield* errorsOf((errors) => validateNodeSelector(errors, selector, at));
   const terms = selector.nodeSelectorTerms ?? [];
   if (terms.length === 1) return;
   const { NodeSelectorTerms: shown } = internalForm(selector, "io.k8s.api.core.v1.NodeSelector") as JsonObject;

@@ -1,6 +1,7 @@
 /** Allowed topologies of a class: ORed terms of node label values. Duplicate terms are rejected. */
 import type { TopologySelectorLabelRequirement, TopologySelectorTerm } from "../../../generated/core/v1.ts";
 import { duplicate, element, required, type FieldError } from "../../../machinery/field-error.ts";
+import { errorsOf } from "../../../machinery/findings.ts";
 import { validateLabelName } from "../../../machinery/metadata-validation.ts";
 
 export function* validateTopologies(terms: readonly TopologySelectorTerm[], at: string): Iterable<FieldError> {
@@ -22,7 +23,7 @@ function* validateRequirements(requirements: readonly TopologySelectorLabelRequi
   for (const [index, { key, values }] of requirements.entries()) {
     const here = element(at, index);
     yield* validateValues(values ?? [], `${here}.values`);
-    yield* validateLabelName(key, `${here}.key`);
+    yield* errorsOf((errors) => validateLabelName(errors, key, `${here}.key`));
     if (keys.has(key)) yield duplicate(`${here}.key`, key);
     keys.add(key);
   }

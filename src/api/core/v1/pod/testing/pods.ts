@@ -1,6 +1,7 @@
 /** Pods for tests: each names only what its case is about. Values may be invalid in any way, so they are plain JSON. */
 import type { Pod } from "../../../../generated/core/v1.ts";
 import type { FieldError } from "../../../../machinery/field-error.ts";
+import { errorsOf } from "../../../../machinery/findings.ts";
 import { validateDnsLabel, validateDnsSubdomain, validateLabelValue, validateQualifiedName } from "../../../../machinery/names.ts";
 import type { JsonObject } from "../../../../machinery/object.ts";
 import { problems } from "../../../../testing/kind.ts";
@@ -35,7 +36,7 @@ export function newPod(parts: PodParts): Pod {
 
 /** All validation errors of a new Pod, one line each. */
 export function mistakesOf(parts: PodParts): readonly string[] {
-  return linesOf(validatePod(newPod(parts)));
+  return linesOf(errorsOf((errors) => validatePod(errors, newPod(parts))));
 }
 
 export function linesOf(errors: Iterable<FieldError>): readonly string[] {

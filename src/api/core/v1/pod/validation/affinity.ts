@@ -10,111 +10,114 @@ import type {
   PodAntiAffinity,
 } from "../../../../generated/core/v1.ts";
 import type { LabelSelector } from "../../../../generated/meta/v1.ts";
-import { forbidden, invalid, required, type FieldError } from "../../../../machinery/field-error.ts";
+import { forbidden, invalid, required } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validateLabelSelectorObject } from "../../../../machinery/selectors/label-selector.ts";
 import { validateDnsLabel, validateLabelValue } from "../../../../machinery/names.ts";
 import { dnsSubdomain, qualifiedName } from "./checks.ts";
 
 const WEIGHT_MAX = 100;
 
-export function* validateAffinity({ nodeAffinity, podAffinity, podAntiAffinity }: Affinity, at: string): Iterable<FieldError> {
-  if (nodeAffinity !== undefined) yield* validateNodeAffinity(nodeAffinity, `${at}.nodeAffinity`);
-  if (podAffinity !== undefined) yield* validatePodAffinity(podAffinity, `${at}.podAffinity`);
-  if (podAntiAffinity !== undefined) yield* validatePodAffinity(podAntiAffinity, `${at}.podAntiAffinity`);
+export function validateAffinity(errors: FieldErrors, { nodeAffinity, podAffinity, podAntiAffinity }: Affinity, at: string): void {
+  if (nodeAffinity !== undefined) validateNodeAffinity(errors, nodeAffinity, `${at}.nodeAffinity`);
+  if (podAffinity !== undefined) validatePodAffinity(errors, podAffinity, `${at}.podAffinity`);
+  if (podAntiAffinity !== undefined) validatePodAffinity(errors, podAntiAffinity, `${at}.podAntiAffinity`);
 }
 
-function* validateNodeAffinity(affinity: NodeAffinity, at: string): Iterable<FieldError> {
+function validateNodeAffinity(errors: FieldErrors, affinity: NodeAffinity, at: string): void {
   const { requiredDuringSchedulingIgnoredDuringExecution: needed, preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity;
-  if (needed !== undefined) yield* validateNodeSelector(needed, `${at}.requiredDuringSchedulingIgnoredDuringExecution`);
+  if (needed !== undefined) validateNodeSelector(errors, needed, `${at}.requiredDuringSchedulingIgnoredDuringExecution`);
   for (const [index, { weight, preference }] of (preferred ?? []).entries()) {
     const here = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
-    yield* validateWeight(weight, `${here}.weight`);
+    validateWeight(errors, weight, `${here}.weight`);
     // A preference that no node can satisfy is harmless: its values only produce warnings.
-    yield* validateNodeSelectorTerm(preference ?? {}, `${here}.preference`, { anyValues: true });
+    validateNodeSelectorTerm(errors, preference ?? {}, `${here}.preference`, { anyValues: true });
   }
 }
 
-export function* validateNodeSelector({ nodeSelectorTerms }: NodeSelector, at: string): Iterable<FieldError> {
+export function validateNodeSelector(errors: FieldErrors, { nodeSelectorTerms }: NodeSelector, at: string): void {
   const here = `${at}.nodeSelectorTerms`;
-  if ((nodeSelectorTerms ?? []).length === 0) return yield required(here, "must have at least one node selector term");
+  if ((nodeSelectorTerms ?? []).length === 0) return errors.add(required(here, "must have at least one node selector term"));
   for (const [index, term] of nodeSelectorTerms.entries()) {
-    yield* validateNodeSelectorTerm(term, `${here}[${index}]`, { anyValues: false });
+    validateNodeSelectorTerm(errors, term, `${here}[${index}]`, { anyValues: false });
   }
 }
 
-function* validateWeight(weight = 0, at: string): Iterable<FieldError> {
-  if (weight <= 0 || weight > WEIGHT_MAX) yield invalid(at, weight, "must be in the range 1-100");
+function validateWeight(errors: FieldErrors, weight = 0, at: string): void {
+  if (weight <= 0 || weight > WEIGHT_MAX) errors.add(invalid(at, weight, "must be in the range 1-100"));
 }
 
-function* validateNodeSelectorTerm(
+function validateNodeSelectorTerm(
+  errors: FieldErrors,
   { matchExpressions, matchFields }: NodeSelectorTerm,
   at: string,
   options: { readonly anyValues: boolean },
-): Iterable<FieldError> {
+): void {
   for (const [index, requirement] of (matchExpressions ?? []).entries()) {
-    yield* validateRequirement(requirement, `${at}.matchExpressions[${index}]`, options);
+    validateRequirement(errors, requirement, `${at}.matchExpressions[${index}]`, options);
   }
   for (const [index, requirement] of (matchFields ?? []).entries()) {
-    yield* validateFieldRequirement(requirement, `${at}.matchFields[${index}]`);
+    validateFieldRequirement(errors, requirement, `${at}.matchFields[${index}]`);
   }
 }
 
-function* validateRequirement(
+function validateRequirement(
+  errors: FieldErrors,
   { key, operator, values = [] }: NodeSelectorRequirement,
   at: string,
   { anyValues }: { readonly anyValues: boolean },
-): Iterable<FieldError> {
-  yield* validateOperator(operator, values, at);
-  yield* qualifiedName(key ?? "", `${at}.key`);
+): void {
+  validateOperator(errors, operator, values, at);
+  errors.addAll(qualifiedName(key ?? "", `${at}.key`));
   if (anyValues) return;
   for (const [index, value] of values.entries()) {
-    for (const problem of validateLabelValue(value)) yield invalid(`${at}.values[${index}]`, value, problem);
+    for (const problem of validateLabelValue(value)) errors.add(invalid(`${at}.values[${index}]`, value, problem));
   }
 }
 
-function* validateOperator(operator: string, values: readonly string[], at: string): Iterable<FieldError> {
+function validateOperator(errors: FieldErrors, operator: string, values: readonly string[], at: string): void {
   const here = `${at}.values`;
   if (operator === "In" || operator === "NotIn") {
-    if (values.length === 0) yield required(here, "must be specified when `operator` is 'In' or 'NotIn'");
+    if (values.length === 0) errors.add(required(here, "must be specified when `operator` is 'In' or 'NotIn'"));
   } else if (operator === "Exists" || operator === "DoesNotExist") {
-    if (values.length > 0) yield forbidden(here, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'");
+    if (values.length > 0) errors.add(forbidden(here, "may not be specified when `operator` is 'Exists' or 'DoesNotExist'"));
   } else if (operator === "Gt" || operator === "Lt") {
-    if (values.length !== 1) yield required(here, "must be specified single value when `operator` is 'Lt' or 'Gt'");
-  } else yield invalid(`${at}.operator`, operator ?? "", "not a valid selector operator");
+    if (values.length !== 1) errors.add(required(here, "must be specified single value when `operator` is 'Lt' or 'Gt'"));
+  } else errors.add(invalid(`${at}.operator`, operator ?? "", "not a valid selector operator"));
 }
 
 /** The only selectable field of a node is its name. */
-function* validateFieldRequirement({ key, operator, values = [] }: NodeSelectorRequirement, at: string): Iterable<FieldError> {
-  if (operator !== "In" && operator !== "NotIn") yield invalid(`${at}.operator`, operator ?? "", "not a valid selector operator");
+function validateFieldRequirement(errors: FieldErrors, { key, operator, values = [] }: NodeSelectorRequirement, at: string): void {
+  if (operator !== "In" && operator !== "NotIn") errors.add(invalid(`${at}.operator`, operator ?? "", "not a valid selector operator"));
   else if (values.length !== 1) {
-    yield required(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector");
+    errors.add(required(`${at}.values`, "must be only one value when `operator` is 'In' or 'NotIn' for node field selector"));
   }
-  if (key !== "metadata.name") return yield invalid(`${at}.key`, key ?? "", "not a valid field selector key");
-  for (const [index, value] of values.entries()) yield* dnsSubdomain(value, `${at}.values[${index}]`);
+  if (key !== "metadata.name") return errors.add(invalid(`${at}.key`, key ?? "", "not a valid field selector key"));
+  for (const [index, value] of values.entries()) errors.addAll(dnsSubdomain(value, `${at}.values[${index}]`));
 }
 
-function* validatePodAffinity(affinity: PodAffinity | PodAntiAffinity, at: string): Iterable<FieldError> {
+function validatePodAffinity(errors: FieldErrors, affinity: PodAffinity | PodAntiAffinity, at: string): void {
   const { requiredDuringSchedulingIgnoredDuringExecution: needed, preferredDuringSchedulingIgnoredDuringExecution: preferred } = affinity;
   for (const [index, term] of (needed ?? []).entries()) {
-    yield* validatePodAffinityTerm(term, `${at}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`);
+    validatePodAffinityTerm(errors, term, `${at}.requiredDuringSchedulingIgnoredDuringExecution[${index}]`);
   }
   for (const [index, { weight, podAffinityTerm }] of (preferred ?? []).entries()) {
     const here = `${at}.preferredDuringSchedulingIgnoredDuringExecution[${index}]`;
-    yield* validateWeight(weight, `${here}.weight`);
-    yield* validatePodAffinityTerm(podAffinityTerm, `${here}.podAffinityTerm`);
+    validateWeight(errors, weight, `${here}.weight`);
+    validatePodAffinityTerm(errors, podAffinityTerm, `${here}.podAffinityTerm`);
   }
 }
 
-function* validatePodAffinityTerm(term: PodAffinityTerm, at: string): Iterable<FieldError> {
-  yield* validateLabelSelectorObject(term.labelSelector, `${at}.labelSelector`);
-  yield* validateLabelSelectorObject(term.namespaceSelector, `${at}.namespaceSelector`);
+function validatePodAffinityTerm(errors: FieldErrors, term: PodAffinityTerm, at: string): void {
+  errors.addAll(validateLabelSelectorObject(term.labelSelector, `${at}.labelSelector`));
+  errors.addAll(validateLabelSelectorObject(term.namespaceSelector, `${at}.namespaceSelector`));
   for (const name of term.namespaces ?? []) {
-    for (const problem of validateDnsLabel(name)) yield invalid(`${at}.namespace`, name, problem);
+    for (const problem of validateDnsLabel(name)) errors.add(invalid(`${at}.namespace`, name, problem));
   }
-  yield* validateLabelKeys(term, at);
+  validateLabelKeys(errors, term, at);
   const topologyKey = term.topologyKey ?? "";
-  if (topologyKey === "") yield required(`${at}.topologyKey`, "can not be empty");
-  yield* qualifiedName(topologyKey, `${at}.topologyKey`);
+  if (topologyKey === "") errors.add(required(`${at}.topologyKey`, "can not be empty"));
+  errors.addAll(qualifiedName(topologyKey, `${at}.topologyKey`));
 }
 
 interface LabelKeys {
@@ -127,28 +130,30 @@ interface LabelKeys {
  * Keys whose values are taken from the Pod itself on create, and become a part of the selector. A key that is in the selector twice was
  * therefore there before, too, which cannot be meant.
  */
-export function* validateLabelKeys(
+export function validateLabelKeys(
+  errors: FieldErrors,
   { labelSelector, matchLabelKeys = [], mismatchLabelKeys = [] }: LabelKeys,
   at: string,
-): Iterable<FieldError> {
-  yield* validateKeyNames(matchLabelKeys, labelSelector, `${at}.matchLabelKeys`);
-  yield* validateKeyNames(mismatchLabelKeys, labelSelector, `${at}.mismatchLabelKeys`);
+): void {
+  validateKeyNames(errors, matchLabelKeys, labelSelector, `${at}.matchLabelKeys`);
+  validateKeyNames(errors, mismatchLabelKeys, labelSelector, `${at}.mismatchLabelKeys`);
   const seen = new Set(Object.keys(labelSelector?.matchLabels ?? {}));
   const places = new Map(matchLabelKeys.map((key, index) => [key, index]));
   for (const { key } of labelSelector?.matchExpressions ?? []) {
     const index = places.get(key);
-    if (index !== undefined && seen.has(key)) yield invalid(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector");
+    if (index !== undefined && seen.has(key))
+      errors.add(invalid(`${at}[${index}]`, key, "exists in both matchLabelKeys and labelSelector"));
     seen.add(key);
   }
   const mismatched = new Set(mismatchLabelKeys);
   for (const [index, key] of matchLabelKeys.entries()) {
     if (!mismatched.has(key)) continue;
-    yield invalid(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys");
+    errors.add(invalid(`${at}.matchLabelKeys[${index}]`, key, "exists in both matchLabelKeys and mismatchLabelKeys"));
   }
 }
 
-function* validateKeyNames(keys: readonly string[], selector: LabelSelector | undefined, at: string): Iterable<FieldError> {
+function validateKeyNames(errors: FieldErrors, keys: readonly string[], selector: LabelSelector | undefined, at: string): void {
   if (keys.length === 0) return;
-  if (selector === undefined) return yield forbidden(at, "must not be specified when labelSelector is not set");
-  for (const [index, key] of keys.entries()) yield* qualifiedName(key, `${at}[${index}]`);
+  if (selector === undefined) return errors.add(forbidden(at, "must not be specified when labelSelector is not set"));
+  for (const [index, key] of keys.entries()) errors.addAll(qualifiedName(key, `${at}[${index}]`));
 }

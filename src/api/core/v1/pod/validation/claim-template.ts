@@ -3,15 +3,16 @@
  * (persistent-volume-claim/validate-spec.ts).
  */
 import type { EphemeralVolumeSource, PersistentVolumeClaimTemplate } from "../../../../generated/core/v1.ts";
-import { forbidden, required, type FieldError } from "../../../../machinery/field-error.ts";
+import { forbidden, required } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validateAnnotations, validateLabels } from "../../../../machinery/metadata-validation.ts";
 import { validateClaimSpec } from "../../persistent-volume-claim/validate-spec.ts";
 
-export function* validateEphemeralVolume({ volumeClaimTemplate }: EphemeralVolumeSource, at: string): Iterable<FieldError> {
+export function validateEphemeralVolume(errors: FieldErrors, { volumeClaimTemplate }: EphemeralVolumeSource, at: string): void {
   const here = `${at}.volumeClaimTemplate`;
-  if (volumeClaimTemplate === undefined) return yield required(here);
-  yield* validateTemplateMetadata(volumeClaimTemplate.metadata ?? {}, `${here}.metadata`);
-  yield* validateClaimSpec(volumeClaimTemplate.spec, `${here}.spec`);
+  if (volumeClaimTemplate === undefined) return errors.add(required(here));
+  validateTemplateMetadata(errors, volumeClaimTemplate.metadata ?? {}, `${here}.metadata`);
+  errors.addAll(validateClaimSpec(volumeClaimTemplate.spec, `${here}.spec`));
 }
 
 /** In upstream's order. */
@@ -32,15 +33,17 @@ const FIXED_METADATA = [
 ];
 
 /** The claim's name is derived from the Pod's: only labels and annotations can be set. */
-export function* validateTemplateMetadata(
+export function validateTemplateMetadata(
+  errors: FieldErrors,
   metadata: NonNullable<PersistentVolumeClaimTemplate["metadata"]>,
   at: string,
-): Iterable<FieldError> {
-  yield* validateAnnotations(metadata.annotations, `${at}.annotations`);
-  yield* validateLabels(metadata.labels, `${at}.labels`);
+): void {
+  validateAnnotations(errors, metadata.annotations, `${at}.annotations`);
+  validateLabels(errors, metadata.labels, `${at}.labels`);
   for (const name of FIXED_METADATA) {
     const value = (metadata as Readonly<Record<string, unknown>>)[name];
     // The path contains the name of upstream's internal field.
-    if (value !== undefined && value !== null && value !== "") yield forbidden(`${at}.${name === "uid" ? "uID" : name}`, "cannot be set");
+    if (value !== undefined && value !== null && value !== "")
+      errors.add(forbidden(`${at}.${name === "uid" ? "uID" : name}`, "cannot be set"));
   }
 }

@@ -1,6 +1,7 @@
 /** Validation of DNS settings, host names, host aliases and host ports of a Pod. */
 import type { HostAlias, PodDNSConfig, PodSpec } from "../../../../generated/core/v1.ts";
-import { forbidden, invalid, notSupported, required, tooLong, type FieldError } from "../../../../machinery/field-error.ts";
+import { forbidden, invalid, notSupported, required, tooLong } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validateDnsSubdomainWithUnderscore } from "../../../../machinery/names.ts";
 import { dnsLabel, dnsSubdomain, ipAddress } from "./checks.ts";
 
@@ -12,72 +13,73 @@ const SEARCH_LIST_LENGTH_MAX = 2_048;
 /** Maximum length of a Linux host name. */
 const HOST_NAME_LENGTH_MAX = 64;
 
-export function* validateDnsPolicy(policy: string | undefined, at: string): Iterable<FieldError> {
-  if (!policy) yield required(at);
-  else if (!DNS_POLICIES.includes(policy)) yield notSupported(at, policy, DNS_POLICIES);
+export function validateDnsPolicy(errors: FieldErrors, policy: string | undefined, at: string): void {
+  if (!policy) errors.add(required(at));
+  else if (!DNS_POLICIES.includes(policy)) errors.add(notSupported(at, policy, DNS_POLICIES));
 }
 
-export function* validateDnsConfig(config: PodDNSConfig | undefined, policy: string | undefined, at: string): Iterable<FieldError> {
-  if (policy === "None" && config === undefined) return yield required(at, "must provide `dnsConfig` when `dnsPolicy` is None");
+export function validateDnsConfig(errors: FieldErrors, config: PodDNSConfig | undefined, policy: string | undefined, at: string): void {
+  if (policy === "None" && config === undefined) return errors.add(required(at, "must provide `dnsConfig` when `dnsPolicy` is None"));
   if (policy === "None" && (config?.nameservers ?? []).length === 0) {
-    return yield required(`${at}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None");
+    return errors.add(required(`${at}.nameservers`, "must provide at least one DNS nameserver when `dnsPolicy` is None"));
   }
   if (config === undefined) return;
-  yield* validateNameservers(config.nameservers ?? [], `${at}.nameservers`);
-  yield* validateSearches(config.searches ?? [], `${at}.searches`);
+  validateNameservers(errors, config.nameservers ?? [], `${at}.nameservers`);
+  validateSearches(errors, config.searches ?? [], `${at}.searches`);
   for (const [index, { name }] of (config.options ?? []).entries()) {
-    if (!name) yield required(`${at}.options[${index}]`, "must not be empty");
+    if (!name) errors.add(required(`${at}.options[${index}]`, "must not be empty"));
   }
 }
 
-function* validateNameservers(nameservers: readonly string[], at: string): Iterable<FieldError> {
-  if (nameservers.length > NAMESERVERS_MAX) yield invalid(at, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`);
-  for (const [index, nameserver] of nameservers.entries()) yield* ipAddress(nameserver, `${at}[${index}]`);
+function validateNameservers(errors: FieldErrors, nameservers: readonly string[], at: string): void {
+  if (nameservers.length > NAMESERVERS_MAX) errors.add(invalid(at, nameservers, `must not have more than ${NAMESERVERS_MAX} nameservers`));
+  for (const [index, nameserver] of nameservers.entries()) errors.addAll(ipAddress(nameserver, `${at}[${index}]`));
 }
 
-function* validateSearches(searches: readonly string[], at: string): Iterable<FieldError> {
-  if (searches.length > SEARCHES_MAX) yield invalid(at, searches, `must not have more than ${SEARCHES_MAX} search paths`);
+function validateSearches(errors: FieldErrors, searches: readonly string[], at: string): void {
+  if (searches.length > SEARCHES_MAX) errors.add(invalid(at, searches, `must not have more than ${SEARCHES_MAX} search paths`));
   if (searches.join(" ").length > SEARCH_LIST_LENGTH_MAX) {
-    yield invalid(at, searches, `must not have more than ${SEARCH_LIST_LENGTH_MAX} characters (including spaces) in the search list`);
+    errors.add(invalid(at, searches, `must not have more than ${SEARCH_LIST_LENGTH_MAX} characters (including spaces) in the search list`));
   }
   for (const [index, search] of searches.entries()) {
     if (search === ".") continue;
     const name = search.endsWith(".") ? search.slice(0, -1) : search;
-    for (const problem of validateDnsSubdomainWithUnderscore(name)) yield invalid(`${at}[${index}]`, name, problem);
+    for (const problem of validateDnsSubdomainWithUnderscore(name)) errors.add(invalid(`${at}[${index}]`, name, problem));
   }
 }
 
-export function* validateHostAliases(aliases: readonly HostAlias[], at: string): Iterable<FieldError> {
+export function validateHostAliases(errors: FieldErrors, aliases: readonly HostAlias[], at: string): void {
   for (const [index, { ip, hostnames }] of aliases.entries()) {
-    yield* ipAddress(ip ?? "", `${at}[${index}].ip`);
-    for (const [position, hostname] of (hostnames ?? []).entries()) yield* dnsSubdomain(hostname, `${at}[${index}].hostnames[${position}]`);
+    errors.addAll(ipAddress(ip ?? "", `${at}[${index}].ip`));
+    for (const [position, hostname] of (hostnames ?? []).entries())
+      errors.addAll(dnsSubdomain(hostname, `${at}[${index}].hostnames[${position}]`));
   }
 }
 
-export function* validateHostName({ hostname, subdomain }: PodSpec, at: string): Iterable<FieldError> {
-  if (hostname) yield* dnsLabel(hostname, `${at}.hostname`);
-  if (subdomain) yield* dnsLabel(subdomain, `${at}.subdomain`);
+export function validateHostName(errors: FieldErrors, { hostname, subdomain }: PodSpec, at: string): void {
+  if (hostname) errors.addAll(dnsLabel(hostname, `${at}.hostname`));
+  if (subdomain) errors.addAll(dnsLabel(subdomain, `${at}.subdomain`));
 }
 
 /** A fully qualified name cannot be composed of others. */
-export function* validateHostNameOverride(spec: PodSpec, at: string): Iterable<FieldError> {
+export function validateHostNameOverride(errors: FieldErrors, spec: PodSpec, at: string): void {
   const { hostnameOverride } = spec;
   if (hostnameOverride === undefined) return;
   const here = `${at}.hostnameOverride`;
-  if (spec.setHostnameAsFQDN === true) yield forbidden(here, "may not be specified when setHostnameAsFQDN is true");
-  if (spec.hostNetwork === true) yield forbidden(here, "may not be specified when hostNetwork is true");
-  if (hostnameOverride.length > HOST_NAME_LENGTH_MAX) yield tooLong(here, HOST_NAME_LENGTH_MAX);
-  yield* dnsSubdomain(hostnameOverride, here);
+  if (spec.setHostnameAsFQDN === true) errors.add(forbidden(here, "may not be specified when setHostnameAsFQDN is true"));
+  if (spec.hostNetwork === true) errors.add(forbidden(here, "may not be specified when hostNetwork is true"));
+  if (hostnameOverride.length > HOST_NAME_LENGTH_MAX) errors.add(tooLong(here, HOST_NAME_LENGTH_MAX));
+  errors.addAll(dnsSubdomain(hostnameOverride, here));
 }
 
 /** With hostNetwork a container's port is the node's. A template may omit hostPort: it is defaulted in the Pod. */
-export function* validateHostNetworkPorts(spec: PodSpec, at: string, { isPod }: { readonly isPod: boolean }): Iterable<FieldError> {
+export function validateHostNetworkPorts(errors: FieldErrors, spec: PodSpec, at: string, { isPod }: { readonly isPod: boolean }): void {
   if (spec.hostNetwork !== true) return;
   for (const [index, { ports }] of (spec.containers ?? []).entries()) {
     for (const [position, { hostPort = 0, containerPort = 0 }] of (ports ?? []).entries()) {
       if (hostPort === containerPort || (hostPort === 0 && !isPod)) continue;
       const here = `${at}.containers[${index}].ports[${position}].hostPort`;
-      yield invalid(here, hostPort, "must match `containerPort` when `hostNetwork` is true");
+      errors.add(invalid(here, hostPort, "must match `containerPort` when `hostNetwork` is true"));
     }
   }
 }

@@ -1,6 +1,7 @@
 /** Validation of a Pod as a whole, beyond its metadata: annotations, spec, and fields that only an existing Pod may have. */
 import type { Pod, PodSpec } from "../../../../generated/core/v1.ts";
-import { forbidden, type FieldError } from "../../../../machinery/field-error.ts";
+import { forbidden } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validatePodAnnotations, validateProfilesMatch } from "./annotations.ts";
 import { validateImageSpaces } from "./containers.ts";
 import { validatePodSpec } from "./spec.ts";
@@ -13,43 +14,43 @@ export function specOf(pod: Pod): PodSpec {
 }
 
 /** Identical parts were validated before. */
-export function* validatePod(pod: Pod, previous?: Pod): Iterable<FieldError> {
+export function validatePod(errors: FieldErrors, pod: Pod, previous?: Pod): void {
   const spec = specOf(pod);
   const { annotations } = pod.metadata;
   const isSameSpec = previous !== undefined && previous.spec === pod.spec;
   if (annotations !== undefined && !(isSameSpec && annotations === previous.metadata.annotations)) {
-    yield* validatePodAnnotations(annotations, spec, "metadata.annotations");
+    validatePodAnnotations(errors, annotations, spec, "metadata.annotations");
   }
-  if (!isSameSpec) yield* validateSpecOfPod(pod);
-  if (previous === undefined) yield* validateCreate(pod);
+  if (!isSameSpec) validateSpecOfPod(errors, pod);
+  if (previous === undefined) validateCreate(errors, pod);
 }
 
 /** Also for the subresources that write only a part of the spec. */
-export function* validateSpecOfPod(pod: Pod): Iterable<FieldError> {
+export function validateSpecOfPod(errors: FieldErrors, pod: Pod): void {
   const spec = specOf(pod);
-  yield* validatePodSpec(spec, "spec", pod.metadata);
-  if (!spec.serviceAccountName) yield* validateNoTokens(spec);
+  validatePodSpec(errors, spec, "spec", pod.metadata);
+  if (!spec.serviceAccountName) validateNoTokens(errors, spec);
   for (const member of ["containers", "initContainers"] as const) {
-    for (const [index, container] of (spec[member] ?? []).entries()) yield* validateImageSpaces(container, `spec.${member}[${index}]`);
+    for (const [index, container] of (spec[member] ?? []).entries()) validateImageSpaces(errors, container, `spec.${member}[${index}]`);
   }
 }
 
 /** A projected token needs a service account. A template may leave that to admission, a Pod has passed it. */
-function* validateNoTokens(spec: PodSpec): Iterable<FieldError> {
+function validateNoTokens(errors: FieldErrors, spec: PodSpec): void {
   for (const [index, { projected }] of (spec.volumes ?? []).entries()) {
     for (const [position, { serviceAccountToken }] of (projected?.sources ?? []).entries()) {
       if (serviceAccountToken === undefined) continue;
       const at = `spec.volumes[${index}].projected.sources[${position}].serviceAccountToken`;
-      yield forbidden(at, "must not be specified when serviceAccountName is not set");
+      errors.add(forbidden(at, "must not be specified when serviceAccountName is not set"));
     }
   }
 }
 
-function* validateCreate(pod: Pod): Iterable<FieldError> {
+function validateCreate(errors: FieldErrors, pod: Pod): void {
   const spec = specOf(pod);
-  if ((spec.ephemeralContainers ?? []).length > 0) yield forbidden("spec.ephemeralContainers", "cannot be set on create");
+  if ((spec.ephemeralContainers ?? []).length > 0) errors.add(forbidden("spec.ephemeralContainers", "cannot be set on create"));
   if (spec.nodeName && (spec.schedulingGates ?? []).length > 0) {
-    yield forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared");
+    errors.add(forbidden("spec.nodeName", "cannot be set until all schedulingGates have been cleared"));
   }
-  yield* validateProfilesMatch(pod.metadata.annotations, spec, "spec");
+  validateProfilesMatch(errors, pod.metadata.annotations, spec, "spec");
 }

@@ -7,6 +7,7 @@ import { defaultPod } from "../defaults/pod.ts";
 import { prepareEphemeralContainersUpdate, prepareResize } from "../prepare.ts";
 import { linesOf, newPod, sentPod, type PodParts } from "../testing/pods.ts";
 import { validateEphemeralContainersUpdate, validateResize } from "./resize.ts";
+import { errorsOf } from "../../../../machinery/findings.ts";
 
 function sized(requests: JsonObject, limits?: JsonObject, more: JsonObject = {}): PodParts {
   return { container: { resources: limits === undefined ? { requests } : { requests, limits } }, ...more };
@@ -170,7 +171,7 @@ for (const [title, before, after, mistakes] of ROWS) {
 
     const next = resized(previous, after);
 
-    assert.deepEqual(linesOf(validateResize(next, previous)), mistakes);
+    assert.deepEqual(linesOf(errorsOf((errors) => validateResize(errors, next, previous))), mistakes);
   });
 }
 
@@ -195,7 +196,9 @@ test("a resize is rejected on a node that does not report container resources", 
 
   const next = resized(previous, sized(LARGER));
 
-  assert.deepEqual(linesOf(validateResize(next, previous)), ["spec: Forbidden: Pod running on node without support for resize"]);
+  assert.deepEqual(linesOf(errorsOf((errors) => validateResize(errors, next, previous))), [
+    "spec: Forbidden: Pod running on node without support for resize",
+  ]);
 });
 
 function withEphemeral(...ephemeralContainers: readonly JsonObject[]): PodParts {
@@ -210,7 +213,7 @@ test("ephemeral containers can be added, and the request changes nothing else", 
 
   const next = prepareEphemeralContainersUpdate(sent, previous);
 
-  assert.deepEqual(linesOf(validateEphemeralContainersUpdate(next, previous)), []);
+  assert.deepEqual(linesOf(errorsOf((errors) => validateEphemeralContainersUpdate(errors, next, previous))), []);
   assert.deepEqual(next, { ...previous, spec: { ...previous.spec, ephemeralContainers: sent.spec?.ephemeralContainers } });
 });
 
@@ -218,7 +221,9 @@ test("existing ephemeral containers cannot be removed or changed", () => {
   const previous = newPod(withEphemeral(DEBUGGER, { name: "gone", image: "x" }));
   const sent = defaultPod(sentPod(withEphemeral({ ...DEBUGGER, image: "other", imagePullPolicy: "Always" })));
 
-  const lines = linesOf(validateEphemeralContainersUpdate(prepareEphemeralContainersUpdate(sent, previous), previous));
+  const lines = linesOf(
+    errorsOf((errors) => validateEphemeralContainersUpdate(errors, prepareEphemeralContainersUpdate(sent, previous), previous)),
+  );
 
   assert.equal(lines.length, 2);
   assert.match(lines[0] ?? "", /^spec\.ephemeralContainers: Forbidden: existing ephemeral containers "debug" may not be changed\n@@ /);
@@ -231,7 +236,8 @@ test("ephemeral containers are rejected for a mirror Pod", () => {
   const previous = newPod({ ...mirror, spec: { nodeName: "n" } });
   const next = defaultPod(sentPod({ ...mirror, spec: { nodeName: "n", ephemeralContainers: [DEBUGGER] } }));
 
-  assert.deepEqual(linesOf(validateEphemeralContainersUpdate(prepareEphemeralContainersUpdate(next, previous), previous)), [
-    "[]: Forbidden: static pods do not support ephemeral containers",
-  ]);
+  assert.deepEqual(
+    linesOf(errorsOf((errors) => validateEphemeralContainersUpdate(errors, prepareEphemeralContainersUpdate(next, previous), previous))),
+    ["[]: Forbidden: static pods do not support ephemeral containers"],
+  );
 });

@@ -5,6 +5,7 @@
 import { deepEqual } from "../../../../../base/deep.ts";
 import type { Container, EphemeralContainer, Pod, PodSpec, ResourceRequirements } from "../../../../generated/core/v1.ts";
 import { forbidden, invalid, type FieldError } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { withMembersOf } from "../../../../changes.ts";
 import { WHOLE_OBJECT } from "./checks.ts";
 import { isSidecar } from "../containers.ts";
@@ -20,50 +21,51 @@ function isMirror(pod: Pod): boolean {
 }
 
 /** Ephemeral containers can be added; existing ones are immutable. */
-export function* validateEphemeralContainersUpdate(next: Pod, previous: Pod): Iterable<FieldError> {
-  if (isMirror(previous)) return yield forbidden(WHOLE_OBJECT, "static pods do not support ephemeral containers");
-  yield* validateSpecOfPod(next);
+export function validateEphemeralContainersUpdate(errors: FieldErrors, next: Pod, previous: Pod): void {
+  if (isMirror(previous)) return errors.add(forbidden(WHOLE_OBJECT, "static pods do not support ephemeral containers"));
+  validateSpecOfPod(errors, next);
   const byName = new Map<string, EphemeralContainer>((specOf(next).ephemeralContainers ?? []).map((each) => [each.name, each]));
   for (const old of specOf(previous).ephemeralContainers ?? []) {
     const fresh = byName.get(old.name);
     const title = `existing ephemeral containers ${JSON.stringify(old.name)}`;
-    if (fresh === undefined) yield forbidden("spec.ephemeralContainers", `${title} may not be removed\n`);
+    if (fresh === undefined) errors.add(forbidden("spec.ephemeralContainers", `${title} may not be removed\n`));
     else if (!deepEqual(old, fresh)) {
-      yield forbidden("spec.ephemeralContainers", `${title} may not be changed\n${describeDifference(old, fresh)}`);
+      errors.add(forbidden("spec.ephemeralContainers", `${title} may not be changed\n${describeDifference(old, fresh)}`));
     }
   }
 }
 
-export function* validateResize(next: Pod, previous: Pod): Iterable<FieldError> {
-  if (isMirror(previous)) return yield forbidden(WHOLE_OBJECT, "static pods cannot be resized");
-  if (specOf(previous).os?.name === "windows") return yield forbidden(WHOLE_OBJECT, "windows pods cannot be resized");
-  const errors = [...validateSpecOfPod(next), ...validateResizable(next, previous)];
-  yield* errors;
-  const order = [...validateContainersKept(specOf(next), specOf(previous))];
-  if (order.length > 0) return yield* order;
-  const changes = [...validateContainerChanges(specOf(next), specOf(previous))];
-  yield* changes;
-  if (errors.length > 0 || changes.length > 0) return;
-  if (!isSameSpec(withResizesUndone(specOf(next), specOf(previous)), specOf(previous))) yield onlyCpuAndMemory("spec");
+export function validateResize(errors: FieldErrors, next: Pod, previous: Pod): void {
+  if (isMirror(previous)) return errors.add(forbidden(WHOLE_OBJECT, "static pods cannot be resized"));
+  if (specOf(previous).os?.name === "windows") return errors.add(forbidden(WHOLE_OBJECT, "windows pods cannot be resized"));
+  const { count } = errors;
+  validateSpecOfPod(errors, next);
+  validateResizable(errors, next, previous);
+  const countBeforeOrder = errors.count;
+  validateContainersKept(errors, specOf(next), specOf(previous));
+  if (errors.count > countBeforeOrder) return;
+  validateContainerChanges(errors, specOf(next), specOf(previous));
+  if (errors.count > count) return;
+  if (!isSameSpec(withResizesUndone(specOf(next), specOf(previous)), specOf(previous))) errors.add(onlyCpuAndMemory("spec"));
 }
 
 function onlyCpuAndMemory(at: string): FieldError {
   return forbidden(at, "only cpu and memory resources are mutable");
 }
 
-function* validateResizable(next: Pod, previous: Pod): Iterable<FieldError> {
+function validateResizable(errors: FieldErrors, next: Pod, previous: Pod): void {
   const [spec, before] = [specOf(next), specOf(previous)];
   if ((previous.status?.qosClass ?? qosClassOf(before)) !== qosClassOf(spec)) {
-    yield invalid("spec", next.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing");
+    errors.add(invalid("spec", next.status?.qosClass ?? "", "Pod QOS Class may not change as a result of resizing"));
   }
   // A kubelet that reports no resources of a running container cannot change them.
   const running = (previous.status?.containerStatuses ?? []).find(({ state }) => state?.running !== undefined);
   if (running !== undefined && running.resources === undefined) {
-    yield forbidden("spec", "Pod running on node without support for resize");
+    errors.add(forbidden("spec", "Pod running on node without support for resize"));
   }
-  if (hasAmounts(before.resources) || hasAmounts(spec.resources)) yield* validatePodLevelResize(spec.resources, before.resources);
+  if (hasAmounts(before.resources) || hasAmounts(spec.resources)) validatePodLevelResize(errors, spec.resources, before.resources);
   if ((previous.status?.nodeAllocatableResourceClaimStatuses ?? []).length > 0) {
-    yield forbidden("spec", "pods with node allocatable resource claims cannot be resized");
+    errors.add(forbidden("spec", "pods with node allocatable resource claims cannot be resized"));
   }
 }
 
@@ -71,15 +73,20 @@ function hasAmounts(resources: ResourceRequirements | undefined): boolean {
   return Object.keys(resources?.requests ?? {}).length + Object.keys(resources?.limits ?? {}).length > 0;
 }
 
-function* validatePodLevelResize(next: ResourceRequirements | undefined, previous: ResourceRequirements | undefined): Iterable<FieldError> {
+function validatePodLevelResize(
+  errors: FieldErrors,
+  next: ResourceRequirements | undefined,
+  previous: ResourceRequirements | undefined,
+): void {
   if (previous !== undefined) {
-    if (next === undefined) return yield forbidden("spec.resources", "pod-level resources cannot be removed");
+    if (next === undefined) return errors.add(forbidden("spec.resources", "pod-level resources cannot be removed"));
     for (const part of ["requests", "limits"] as const) {
-      if (isRemoved(next[part], previous[part])) yield forbidden(`spec.resources.${part}`, `pod-level resource ${part} cannot be removed`);
+      if (isRemoved(next[part], previous[part]))
+        errors.add(forbidden(`spec.resources.${part}`, `pod-level resource ${part} cannot be removed`));
     }
   }
   if (!isSameRequirements(withAmountsUndone(next, previous), previous)) {
-    yield forbidden("spec", "only cpu and memory resources are mutable at pod-level");
+    errors.add(forbidden("spec", "only cpu and memory resources are mutable at pod-level"));
   }
 }
 
@@ -87,46 +94,46 @@ function isRemoved(next: ResourceList = {}, previous: ResourceList = {}): boolea
   return Object.keys(previous).some((name) => !Object.hasOwn(next, name));
 }
 
-function* validateContainersKept(spec: PodSpec, before: PodSpec): Iterable<FieldError> {
+function validateContainersKept(errors: FieldErrors, spec: PodSpec, before: PodSpec): void {
   for (const member of ["containers", "initContainers"] as const) {
     const [next, previous] = [spec[member] ?? [], before[member] ?? []];
-    if (next.length !== previous.length) yield forbidden(`spec.${member}`, `${member} may not be added or removed on resize`);
+    if (next.length !== previous.length) errors.add(forbidden(`spec.${member}`, `${member} may not be added or removed on resize`));
     else {
       for (const [index, { name }] of previous.entries()) {
         if (next[index]?.name === name) continue;
-        yield forbidden(`spec.${member}[${index}].name`, `${member} may not be renamed or reordered on resize`);
+        errors.add(forbidden(`spec.${member}[${index}].name`, `${member} may not be renamed or reordered on resize`));
       }
     }
   }
 }
 
-function* validateContainerChanges(spec: PodSpec, before: PodSpec): Iterable<FieldError> {
+function validateContainerChanges(errors: FieldErrors, spec: PodSpec, before: PodSpec): void {
   const pairs = (member: "containers" | "initContainers"): (readonly [Container, Container])[] =>
     (before[member] ?? []).map((old, index) => [spec[member]?.[index] ?? old, old]);
   for (const member of ["initContainers", "containers"] as const) {
     for (const [index, [next, previous]] of pairs(member).entries()) {
       for (const part of ["requests", "limits"] as const) {
         if (!isRemoved(next.resources?.[part], previous.resources?.[part])) continue;
-        yield forbidden(`spec.${member}[${index}].resources.${part}`, `resource ${part} cannot be removed`);
+        errors.add(forbidden(`spec.${member}[${index}].resources.${part}`, `resource ${part} cannot be removed`));
       }
     }
   }
   for (const [next, previous] of pairs("containers")) {
-    if (!isSameContainer(withResizeUndone(next, previous), previous)) yield onlyCpuAndMemory("spec");
+    if (!isSameContainer(withResizeUndone(next, previous), previous)) errors.add(onlyCpuAndMemory("spec"));
   }
   for (const [index, [next, previous]] of pairs("initContainers").entries()) {
-    yield* validateInitContainerChange(next, previous, `spec.initContainers[${index}]`);
+    validateInitContainerChange(errors, next, previous, `spec.initContainers[${index}]`);
   }
 }
 
-function* validateInitContainerChange(next: Container, previous: Container, at: string): Iterable<FieldError> {
+function validateInitContainerChange(errors: FieldErrors, next: Container, previous: Container, at: string): void {
   if (!isSameContainer(withResizeUndone(next, previous), previous)) {
-    yield forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable");
+    errors.add(forbidden(at, "only cpu and memory resources for init or sidecar containers are mutable"));
   }
   if (isSameContainer(next, previous) || isSidecar(next)) return;
   for (const { restartPolicy } of next.resizePolicy ?? []) {
     if (restartPolicy !== "RestartContainer") continue;
-    yield forbidden(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized");
+    errors.add(forbidden(at, "non-sidecar init containers with a resize policy of RestartContainer cannot be resized"));
   }
 }
 

@@ -9,6 +9,7 @@ import {
   required,
   type FieldError,
 } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validateQualifiedName } from "../../../../machinery/names.ts";
 import { compareQuantities, formatQuantity, parseQuantity, scaledValue, signOf, type Quantity } from "../../../../machinery/quantity.ts";
 import { dnsLabel, qualifiedName } from "./checks.ts";
@@ -63,7 +64,7 @@ const COUNTED_RESOURCES: ReadonlySet<string> = new Set([
 ]);
 const POD_LEVEL_RESOURCES = ["cpu", "hugepages-", "memory"];
 
-type NameRule = (name: string, at: string) => Iterable<FieldError>;
+type NameRule = (errors: FieldErrors, name: string, at: string) => void;
 
 export interface Requirements {
   readonly limits?: ResourceList;
@@ -72,38 +73,46 @@ export interface Requirements {
 }
 
 /** Validates the resources of a container. `claimNames` are the claims of its Pod. */
-export function validateContainerResources(requirements: Requirements, claimNames: ReadonlySet<string>, at: string): Iterable<FieldError> {
-  return validateRequirements(requirements, validateContainerResourceName, claimNames, at);
+export function validateContainerResources(
+  errors: FieldErrors,
+  requirements: Requirements,
+  claimNames: ReadonlySet<string>,
+  at: string,
+): void {
+  validateRequirements(errors, requirements, validateContainerResourceName, claimNames, at);
 }
 
 /** Validates the Pod-level resources, and that the containers fit into them. */
-export function* validatePodResources(resources: ResourceRequirements, spec: PodSpec, at: string): Iterable<FieldError> {
-  if (spec.os?.name === "windows") return yield forbidden(at, "may not be set for a windows pod");
-  if (resources.claims !== undefined) yield forbidden(`${at}.claims`, "claims may not be set for Resources at pod-level");
+export function validatePodResources(errors: FieldErrors, resources: ResourceRequirements, spec: PodSpec, at: string): void {
+  if (spec.os?.name === "windows") return errors.add(forbidden(at, "may not be set for a windows pod"));
+  if (resources.claims !== undefined) errors.add(forbidden(`${at}.claims`, "claims may not be set for Resources at pod-level"));
   const claimNames = new Set((spec.resourceClaims ?? []).map(({ name }) => name));
-  yield* validateRequirements(resources, validatePodResourceName, claimNames, at);
-  yield* validateContainersFit(resources, spec, at);
+  validateRequirements(errors, resources, validatePodResourceName, claimNames, at);
+  validateContainersFit(errors, resources, spec, at);
 }
 
-function* validateRequirements(
+function validateRequirements(
+  errors: FieldErrors,
   { limits = {}, requests = {}, claims = [] }: Requirements,
   validateName: NameRule,
   claimNames: ReadonlySet<string>,
   at: string,
-): Iterable<FieldError> {
+): void {
   for (const [name, text] of Object.entries(limits)) {
     if (isPlain(name, text, text)) continue;
-    yield* validateAmount(name, readQuantity(text), validateName, `${at}.limits[${name}]`);
+    validateAmount(errors, name, readQuantity(text), validateName, `${at}.limits[${name}]`);
   }
   for (const [name, text] of Object.entries(requests)) {
     if (isPlain(name, text, limits[name])) continue;
     const here = `${at}.requests[${name}]`;
-    yield* validateAmount(name, readQuantity(text), validateName, here, () => validateAgainstLimit(name, readQuantity(text), limits, at));
+    validateAmount(errors, name, readQuantity(text), validateName, here, () =>
+      validateAgainstLimit(errors, name, readQuantity(text), limits, at),
+    );
   }
   const names = [...Object.keys(limits), ...Object.keys(requests)];
   if (names.some(isHugePages) && !names.includes("cpu") && !names.includes("memory"))
-    yield forbidden(at, "HugePages require cpu or memory");
-  yield* validateClaimUses(claims, claimNames, `${at}.claims`);
+    errors.add(forbidden(at, "HugePages require cpu or memory"));
+  validateClaimUses(errors, claims, claimNames, `${at}.claims`);
 }
 
 /** Fast path: nearly all amounts are of these two kinds and valid. */
@@ -115,43 +124,44 @@ function isPlain(name: string, text: string, limitText: string | undefined): boo
 }
 
 /** `between` are errors between those of the amount and those of its huge pages: the order is upstream's. */
-function* validateAmount(
+function validateAmount(
+  errors: FieldErrors,
   name: string,
   quantity: Quantity,
   validateName: NameRule,
   at: string,
-  between: () => Iterable<FieldError> = () => [],
-): Iterable<FieldError> {
-  yield* validateName(name, at);
-  yield* validateResourceQuantity(name, quantity, at);
-  yield* between();
+  between?: () => void,
+): void {
+  validateName(errors, name, at);
+  validateResourceQuantity(errors, name, quantity, at);
+  between?.();
   if (isHugePages(name) && !isMultipleOfPage(name, quantity)) {
     const text = formatQuantity(quantity);
-    yield invalid(at, text, `${text} is not positive integer multiple of ${name}`);
+    errors.add(invalid(at, text, `${text} is not positive integer multiple of ${name}`));
   }
 }
 
 /** Non-negative, and an integer for integer resources. */
-export function* validateResourceQuantity(name: string, quantity: Quantity, at: string): Iterable<FieldError> {
-  if (signOf(quantity) < 0) yield invalid(at, formatQuantity(quantity), "must be greater than or equal to 0");
+export function validateResourceQuantity(errors: FieldErrors, name: string, quantity: Quantity, at: string): void {
+  if (signOf(quantity) < 0) errors.add(invalid(at, formatQuantity(quantity), "must be greater than or equal to 0"));
   if ((COUNTED_RESOURCES.has(name) || isExtendedResource(name)) && scaledValue(quantity, MILLI) % 1000n !== 0n) {
-    yield invalid(at, formatQuantity(quantity), "must be an integer");
+    errors.add(invalid(at, formatQuantity(quantity), "must be an integer"));
   }
 }
 
-function* validateAgainstLimit(name: string, request: Quantity, limits: ResourceList, at: string): Iterable<FieldError> {
+function validateAgainstLimit(errors: FieldErrors, name: string, request: Quantity, limits: ResourceList, at: string): void {
   const limitText = Object.hasOwn(limits, name) ? limits[name] : undefined;
   const requestsAt = `${at}.requests`;
   if (limitText === undefined) {
-    if (!isOvercommitAllowed(name)) yield required(`${at}.limits`, "Limit must be set for non overcommitable resources");
+    if (!isOvercommitAllowed(name)) errors.add(required(`${at}.limits`, "Limit must be set for non overcommitable resources"));
     return;
   }
   const limit = readQuantity(limitText);
   const order = compareQuantities(request, limit);
   if (order !== 0 && !isOvercommitAllowed(name)) {
-    yield invalid(requestsAt, formatQuantity(request), `must be equal to ${name} limit of ${formatQuantity(limit)}`);
+    errors.add(invalid(requestsAt, formatQuantity(request), `must be equal to ${name} limit of ${formatQuantity(limit)}`));
   } else if (order > 0) {
-    yield invalid(requestsAt, formatQuantity(request), `must be less than or equal to ${name} limit of ${formatQuantity(limit)}`);
+    errors.add(invalid(requestsAt, formatQuantity(request), `must be less than or equal to ${name} limit of ${formatQuantity(limit)}`));
   }
 }
 
@@ -180,39 +190,41 @@ export function isStandardResource(name: string): boolean {
   return STANDARD_RESOURCES.has(name) || isHugePages(name) || name.startsWith("requests.hugepages-");
 }
 
-export function* validateResourceName(name: string, at: string): Iterable<FieldError> {
+export function validateResourceName(errors: FieldErrors, name: string, at: string): void {
   const problems = qualifiedName(name, at);
-  if (problems.length > 0) return yield* problems;
-  if (!name.includes("/") && !isStandardResource(name)) yield invalid(at, name, "must be a standard resource type or fully qualified");
+  if (problems.length > 0) return errors.addAll(problems);
+  if (!name.includes("/") && !isStandardResource(name))
+    errors.add(invalid(at, name, "must be a standard resource type or fully qualified"));
 }
 
 /** A container resource name: one of the three, huge pages, or one with a domain. */
-export function* validateContainerResourceName(name: string, at: string): Iterable<FieldError> {
+export function validateContainerResourceName(errors: FieldErrors, name: string, at: string): void {
   if (CONTAINER_RESOURCES.has(name)) return;
-  yield* validateResourceName(name, at);
+  validateResourceName(errors, name, at);
   if (!name.includes("/")) {
-    if (!isHugePages(name)) yield invalid(at, name, "must be a standard resource for containers");
+    if (!isHugePages(name)) errors.add(invalid(at, name, "must be a standard resource for containers"));
   } else if (!isNativeResource(name) && !isExtendedResource(name)) {
-    yield invalid(at, name, "doesn't follow extended resource name standard");
+    errors.add(invalid(at, name, "doesn't follow extended resource name standard"));
   }
 }
 
-function* validatePodResourceName(name: string, at: string): Iterable<FieldError> {
-  const problems = [...validateResourceName(name, at)];
-  if (problems.length > 0) return yield* problems;
-  if (!isPodLevelResource(name)) yield notSupported(at, name, POD_LEVEL_RESOURCES);
+function validatePodResourceName(errors: FieldErrors, name: string, at: string): void {
+  const { count } = errors;
+  validateResourceName(errors, name, at);
+  if (errors.count > count) return;
+  if (!isPodLevelResource(name)) errors.add(notSupported(at, name, POD_LEVEL_RESOURCES));
 }
 
-function* validateClaimUses(claims: readonly ResourceClaim[], claimNames: ReadonlySet<string>, at: string): Iterable<FieldError> {
+function validateClaimUses(errors: FieldErrors, claims: readonly ResourceClaim[], claimNames: ReadonlySet<string>, at: string): void {
   const seen: UsedClaims = { keys: new Set(), requests: new Map() };
   for (const [index, { name = "", request }] of claims.entries()) {
     const here = `${at}[${index}]`;
     if (name === "") {
-      yield required(here);
+      errors.add(required(here));
       continue;
     }
-    yield* validateClaimUsedOnce(name, request, seen, here);
-    if (!claimNames.has(name)) yield unknownClaim(name, claimNames, here);
+    validateClaimUsedOnce(errors, name, request, seen, here);
+    if (!claimNames.has(name)) errors.add(unknownClaim(name, claimNames, here));
   }
 }
 
@@ -224,15 +236,15 @@ interface UsedClaims {
 }
 
 /** A claim may be used as a whole once, or each of its requests once. */
-function* validateClaimUsedOnce(name: string, request: string | undefined, seen: UsedClaims, at: string): Iterable<FieldError> {
+function validateClaimUsedOnce(errors: FieldErrors, name: string, request: string | undefined, seen: UsedClaims, at: string): void {
   const { keys, requests } = seen;
-  if (keys.has(name)) return yield duplicate(at, name);
-  if (request) yield* dnsLabel(request, `${at}.request`);
+  if (keys.has(name)) return errors.add(duplicate(at, name));
+  if (request) errors.addAll(dnsLabel(request, `${at}.request`));
   const key = request ? `${name}/${request}` : name;
   const usedRequests = requests.get(name) ?? 0;
-  if (keys.has(key)) yield duplicate(at, key);
+  if (keys.has(key)) errors.add(duplicate(at, key));
   else if (request) requests.set(name, usedRequests + 1);
-  else for (let used = 0; used < usedRequests; used++) yield duplicate(at, name);
+  else for (let used = 0; used < usedRequests; used++) errors.add(duplicate(at, name));
   keys.add(key);
 }
 
@@ -243,28 +255,31 @@ function unknownClaim(name: string, claimNames: ReadonlySet<string>, at: string)
 }
 
 /** All containers together fit into the Pod-level requests, and each of them into its limits. */
-function* validateContainersFit(resources: ResourceRequirements, spec: PodSpec, at: string): Iterable<FieldError> {
-  yield* validateSumFits(aggregateOverContainers(spec, "requests"), resources.requests ?? {}, "requests", at);
+function validateContainersFit(errors: FieldErrors, resources: ResourceRequirements, spec: PodSpec, at: string): void {
+  validateSumFits(errors, aggregateOverContainers(spec, "requests"), resources.requests ?? {}, "requests", at);
   const hugePages = [...aggregateOverContainers(spec, "limits")].filter(([name]) => isHugePages(name));
-  yield* validateSumFits(hugePages, resources.limits ?? {}, "limits", at);
+  validateSumFits(errors, hugePages, resources.limits ?? {}, "limits", at);
   for (const [index, container] of (spec.containers ?? []).entries()) {
     for (const [name, text] of Object.entries(container.resources?.limits ?? {})) {
       const limit = resources.limits !== undefined && Object.hasOwn(resources.limits, name) ? resources.limits[name] : undefined;
       if (limit === undefined || compareQuantities(readQuantity(text), readQuantity(limit)) <= 0) continue;
-      yield invalid(`${at}.containers[${index}][${name}].limits`, text, `must be less than or equal to pod limits of ${limit}`);
+      errors.add(invalid(`${at}.containers[${index}][${name}].limits`, text, `must be less than or equal to pod limits of ${limit}`));
     }
   }
 }
 
-function* validateSumFits(
+function validateSumFits(
+  errors: FieldErrors,
   sums: Iterable<readonly [string, Quantity]>,
   list: ResourceList,
   part: "requests" | "limits",
   at: string,
-): Iterable<FieldError> {
+): void {
   for (const [name, sum] of sums) {
     const text = Object.hasOwn(list, name) ? list[name] : undefined;
     if (text === undefined || compareQuantities(sum, readQuantity(text)) <= 0) continue;
-    yield invalid(`${at}.${part}[${name}]`, text, `must be greater than or equal to aggregate container ${part} of ${formatQuantity(sum)}`);
+    errors.add(
+      invalid(`${at}.${part}[${name}]`, text, `must be greater than or equal to aggregate container ${part} of ${formatQuantity(sum)}`),
+    );
   }
 }

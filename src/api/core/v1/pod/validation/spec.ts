@@ -6,7 +6,8 @@
  */
 import type { ObjectMeta } from "../../../../machinery/object.ts";
 import type { PodSpec } from "../../../../generated/core/v1.ts";
-import { invalid, notFoundField, notSupported, required, type FieldError } from "../../../../machinery/field-error.ts";
+import { invalid, notFoundField, notSupported, required } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validateLabels } from "../../../../machinery/metadata-validation.ts";
 import { rangeMessage } from "../../../../machinery/names.ts";
 import { dnsSubdomain } from "./checks.ts";
@@ -40,63 +41,62 @@ const PREEMPTION_POLICIES = ["PreemptLowerPriority", "Never"];
 const ACTIVE_DEADLINE_MAX_SECONDS = 2 ** 31 - 1;
 
 /** `pod` is the metadata of the enclosing Pod; absent for a template. */
-export function* validatePodSpec(spec: PodSpec, at: string, pod?: ObjectMeta): Iterable<FieldError> {
+export function validatePodSpec(errors: FieldErrors, spec: PodSpec, at: string, pod?: ObjectMeta): void {
   const isPod = pod !== undefined;
-  if (spec.terminationGracePeriodSeconds === undefined) yield required(`${at}.terminationGracePeriodSeconds`);
-  const volumes = validateVolumes(spec.volumes ?? [], `${at}.volumes`, { podName: pod?.name, isPod });
-  yield* volumes.errors;
+  if (spec.terminationGracePeriodSeconds === undefined) errors.add(required(`${at}.terminationGracePeriodSeconds`));
+  const volumes = validateVolumes(errors, spec.volumes ?? [], `${at}.volumes`, { podName: pod?.name, isPod });
   const isMirror = annotation(pod?.annotations, MIRROR_ANNOTATION) !== undefined;
-  yield* validateResourceClaims(spec.resourceClaims ?? [], `${at}.resourceClaims`, { isMirror });
-  yield* validateAllContainers(spec, volumes.sound, at);
-  if (spec.resources !== undefined) yield* validatePodResources(spec.resources, spec, `${at}.resources`);
-  yield* validateHostNetworkPorts(spec, at, { isPod });
-  yield* validateRestartPolicy(spec.restartPolicy, `${at}.restartPolicy`);
-  yield* validateDnsPolicy(spec.dnsPolicy, `${at}.dnsPolicy`);
-  if (spec.nodeSelector !== undefined) yield* validateLabels(spec.nodeSelector, `${at}.nodeSelector`);
-  yield* validatePodSecurityContext(spec.securityContext ?? {}, spec, `${at}.securityContext`);
-  if (spec.affinity !== undefined) yield* validateAffinity(spec.affinity, `${at}.affinity`);
-  yield* validateDnsConfig(spec.dnsConfig, spec.dnsPolicy, `${at}.dnsConfig`);
-  if (spec.readinessGates !== undefined) yield* validateReadinessGates(spec.readinessGates, `${at}.readinessGates`);
-  if (spec.schedulingGates !== undefined) yield* validateSchedulingGates(spec.schedulingGates, `${at}.schedulingGates`);
+  validateResourceClaims(errors, spec.resourceClaims ?? [], `${at}.resourceClaims`, { isMirror });
+  validateAllContainers(errors, spec, volumes, at);
+  if (spec.resources !== undefined) validatePodResources(errors, spec.resources, spec, `${at}.resources`);
+  validateHostNetworkPorts(errors, spec, at, { isPod });
+  validateRestartPolicy(errors, spec.restartPolicy, `${at}.restartPolicy`);
+  validateDnsPolicy(errors, spec.dnsPolicy, `${at}.dnsPolicy`);
+  if (spec.nodeSelector !== undefined) validateLabels(errors, spec.nodeSelector, `${at}.nodeSelector`);
+  validatePodSecurityContext(errors, spec.securityContext ?? {}, spec, `${at}.securityContext`);
+  if (spec.affinity !== undefined) validateAffinity(errors, spec.affinity, `${at}.affinity`);
+  validateDnsConfig(errors, spec.dnsConfig, spec.dnsPolicy, `${at}.dnsConfig`);
+  if (spec.readinessGates !== undefined) validateReadinessGates(errors, spec.readinessGates, `${at}.readinessGates`);
+  if (spec.schedulingGates !== undefined) validateSchedulingGates(errors, spec.schedulingGates, `${at}.schedulingGates`);
   if (spec.topologySpreadConstraints !== undefined) {
-    yield* validateTopologySpread(spec.topologySpreadConstraints, `${at}.topologySpreadConstraints`);
+    validateTopologySpread(errors, spec.topologySpreadConstraints, `${at}.topologySpreadConstraints`);
   }
-  yield* validateHostProcess(spec, at);
-  yield* validateHostUsers(spec, at);
-  yield* validateHostNameOverride(spec, at);
-  yield* validateNamesAndNumbers(spec, at);
-  yield* validateOperatingSystem(spec, at);
-  yield* validateFilesOfVariables(spec, at);
+  validateHostProcess(errors, spec, at);
+  validateHostUsers(errors, spec, at);
+  validateHostNameOverride(errors, spec, at);
+  validateNamesAndNumbers(errors, spec, at);
+  validateOperatingSystem(errors, spec, at);
+  validateFilesOfVariables(errors, spec, at);
 }
 
-function* validateRestartPolicy(policy: string | undefined, at: string): Iterable<FieldError> {
-  if (!policy) yield required(at);
-  else if (!RESTART_POLICIES.includes(policy)) yield notSupported(at, policy, RESTART_POLICIES);
+function validateRestartPolicy(errors: FieldErrors, policy: string | undefined, at: string): void {
+  if (!policy) errors.add(required(at));
+  else if (!RESTART_POLICIES.includes(policy)) errors.add(notSupported(at, policy, RESTART_POLICIES));
 }
 
-function* validateNamesAndNumbers(spec: PodSpec, at: string): Iterable<FieldError> {
+function validateNamesAndNumbers(errors: FieldErrors, spec: PodSpec, at: string): void {
   const { serviceAccountName, nodeName, activeDeadlineSeconds, priorityClassName, runtimeClassName, preemptionPolicy, overhead } = spec;
-  if (serviceAccountName) yield* dnsSubdomain(serviceAccountName, `${at}.serviceAccountName`);
-  if (nodeName) yield* dnsSubdomain(nodeName, `${at}.nodeName`);
+  if (serviceAccountName) errors.addAll(dnsSubdomain(serviceAccountName, `${at}.serviceAccountName`));
+  if (nodeName) errors.addAll(dnsSubdomain(nodeName, `${at}.nodeName`));
   if (activeDeadlineSeconds !== undefined && (activeDeadlineSeconds < 1 || activeDeadlineSeconds > ACTIVE_DEADLINE_MAX_SECONDS)) {
-    yield invalid(`${at}.activeDeadlineSeconds`, activeDeadlineSeconds, rangeMessage(1, ACTIVE_DEADLINE_MAX_SECONDS));
+    errors.add(invalid(`${at}.activeDeadlineSeconds`, activeDeadlineSeconds, rangeMessage(1, ACTIVE_DEADLINE_MAX_SECONDS)));
   }
-  yield* validateHostName(spec, at);
-  if (spec.tolerations !== undefined) yield* validateTolerations(spec.tolerations, `${at}.tolerations`);
-  if (spec.hostAliases !== undefined) yield* validateHostAliases(spec.hostAliases, `${at}.hostAliases`);
-  if (priorityClassName) yield* dnsSubdomain(priorityClassName, `${at}.priorityClassName`);
-  if (runtimeClassName !== undefined) yield* dnsSubdomain(runtimeClassName, `${at}.runtimeClassName`);
-  if (preemptionPolicy !== undefined) yield* validatePreemptionPolicy(preemptionPolicy, `${at}.preemptionPolicy`);
-  if (overhead !== undefined) yield* validateContainerResources({ limits: overhead }, new Set(), `${at}.overhead`);
+  validateHostName(errors, spec, at);
+  if (spec.tolerations !== undefined) validateTolerations(errors, spec.tolerations, `${at}.tolerations`);
+  if (spec.hostAliases !== undefined) validateHostAliases(errors, spec.hostAliases, `${at}.hostAliases`);
+  if (priorityClassName) errors.addAll(dnsSubdomain(priorityClassName, `${at}.priorityClassName`));
+  if (runtimeClassName !== undefined) errors.addAll(dnsSubdomain(runtimeClassName, `${at}.runtimeClassName`));
+  if (preemptionPolicy !== undefined) validatePreemptionPolicy(errors, preemptionPolicy, `${at}.preemptionPolicy`);
+  if (overhead !== undefined) validateContainerResources(errors, { limits: overhead }, new Set(), `${at}.overhead`);
 }
 
-export function* validatePreemptionPolicy(policy: string, at: string): Iterable<FieldError> {
-  if (policy === "") yield required(at);
-  else if (!PREEMPTION_POLICIES.includes(policy)) yield notSupported(at, policy, PREEMPTION_POLICIES);
+export function validatePreemptionPolicy(errors: FieldErrors, policy: string, at: string): void {
+  if (policy === "") errors.add(required(at));
+  else if (!PREEMPTION_POLICIES.includes(policy)) errors.add(notSupported(at, policy, PREEMPTION_POLICIES));
 }
 
 /** A variable may be read from a file only in an emptyDir volume of the Pod. */
-function* validateFilesOfVariables(spec: PodSpec, at: string): Iterable<FieldError> {
+function validateFilesOfVariables(errors: FieldErrors, spec: PodSpec, at: string): void {
   if (!allContainers(spec, at).some(({ container }) => container.env?.some(({ valueFrom }) => valueFrom?.fileKeyRef !== undefined))) return;
   const volumes = firstByName(spec.volumes ?? []);
   for (const { container, at: here } of allContainers(spec, at)) {
@@ -105,8 +105,8 @@ function* validateFilesOfVariables(spec: PodSpec, at: string): Iterable<FieldErr
       if (valueFrom?.fileKeyRef === undefined) continue;
       const volume = volumeName === undefined ? undefined : volumes.get(volumeName);
       const nameAt = `${here}.env[${index}].valueFrom.fileKeyRef.volumeName`;
-      if (volume === undefined) yield notFoundField(nameAt, volumeName ?? "");
-      else if (volume.emptyDir === undefined) yield invalid(nameAt, volumeName, "referenced volume must be of type emptyDir");
+      if (volume === undefined) errors.add(notFoundField(nameAt, volumeName ?? ""));
+      else if (volume.emptyDir === undefined) errors.add(invalid(nameAt, volumeName, "referenced volume must be of type emptyDir"));
     }
   }
 }

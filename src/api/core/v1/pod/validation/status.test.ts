@@ -5,6 +5,7 @@ import type { JsonObject } from "../../../../machinery/object.ts";
 import { prepareStatusUpdate } from "../prepare.ts";
 import { linesOf, newPod, NOT_A_QUALIFIED_NAME, NOT_A_SUBDOMAIN, sentPod, NOT_A_LABEL, type PodParts } from "../testing/pods.ts";
 import { validateStatusUpdate } from "./status.ts";
+import { errorsOf } from "../../../../machinery/findings.ts";
 
 interface Report {
   readonly before: JsonObject;
@@ -18,7 +19,7 @@ function mistakesOfReport(parts: PodParts, { before, reported, metadata }: Repor
   const previous = { ...made, status: { ...made.status, ...before } };
   const sent = { ...parts, metadata: { ...parts.metadata, ...metadata }, status: { ...previous.status, ...reported } as JsonObject };
   const next = prepareStatusUpdate(sentPod(sent), previous);
-  return linesOf(validateStatusUpdate(next, previous));
+  return linesOf(errorsOf((errors) => validateStatusUpdate(errors, next, previous)));
 }
 
 function ended(name: string, exitCode: number): JsonObject {

@@ -4,6 +4,7 @@ import type { PodTemplateSpec } from "../../../../generated/core/v1.ts";
 import { defaultPodTemplate } from "../defaults/pod.ts";
 import { linesOf, NOT_A_LABEL_VALUE, sentPod, type PodParts } from "../testing/pods.ts";
 import { validatePodTemplateSpec } from "./template.ts";
+import { errorsOf } from "../../../../machinery/findings.ts";
 
 const AT = "spec.template";
 
@@ -45,16 +46,18 @@ const ROWS: readonly (readonly [string, PodParts, readonly string[]])[] = [
 
 for (const [title, parts, mistakes] of ROWS) {
   test(`a Pod template: ${title}`, () => {
-    assert.deepEqual(linesOf(validatePodTemplateSpec(templateOf(parts), AT)), mistakes);
+    assert.deepEqual(linesOf(errorsOf((errors) => validatePodTemplateSpec(errors, templateOf(parts), AT))), mistakes);
   });
 }
 
 test("a Pod template without a spec has no containers", () => {
-  assert.ok(linesOf(validatePodTemplateSpec({}, AT)).includes("spec.template.spec.containers: Required value"));
+  assert.ok(
+    linesOf(errorsOf((errors) => validatePodTemplateSpec(errors, {}, AT))).includes("spec.template.spec.containers: Required value"),
+  );
 });
 
 test("an identical Pod template is not validated again", () => {
   const template = templateOf({ spec: { restartPolicy: "Odd" } });
 
-  assert.deepEqual(linesOf(validatePodTemplateSpec(template, AT, template)), []);
+  assert.deepEqual(linesOf(errorsOf((errors) => validatePodTemplateSpec(errors, template, AT, template))), []);
 });

@@ -1,6 +1,7 @@
 /** Validation of a Pod template, in any workload. Not here: that its labels match the workload's selector. */
 import type { PodSpec, PodTemplateSpec } from "../../../../generated/core/v1.ts";
-import { forbidden, type FieldError } from "../../../../machinery/field-error.ts";
+import { forbidden } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validateAnnotations, validateLabels } from "../../../../machinery/metadata-validation.ts";
 import { validatePodAnnotations, validateProfilesMatch } from "./annotations.ts";
 import { validatePodSpec } from "./spec.ts";
@@ -8,15 +9,15 @@ import { validatePodSpec } from "./spec.ts";
 const NO_SPEC: PodSpec = { containers: [] };
 
 /** `previous` is the template before an update: an identical one has been validated already. */
-export function* validatePodTemplateSpec(template: PodTemplateSpec, at: string, previous?: PodTemplateSpec): Iterable<FieldError> {
+export function validatePodTemplateSpec(errors: FieldErrors, template: PodTemplateSpec, at: string, previous?: PodTemplateSpec): void {
   if (template === previous) return;
   const { metadata = {}, spec = NO_SPEC } = template;
-  yield* validateLabels(metadata.labels, `${at}.labels`);
-  yield* validateAnnotations(metadata.annotations, `${at}.annotations`);
-  yield* validatePodAnnotations(metadata.annotations ?? {}, spec, `${at}.annotations`);
-  yield* validatePodSpec(spec, `${at}.spec`);
-  yield* validateProfilesMatch(metadata.annotations, spec, `${at}.spec`);
+  validateLabels(errors, metadata.labels, `${at}.labels`);
+  validateAnnotations(errors, metadata.annotations, `${at}.annotations`);
+  validatePodAnnotations(errors, metadata.annotations ?? {}, spec, `${at}.annotations`);
+  validatePodSpec(errors, spec, `${at}.spec`);
+  validateProfilesMatch(errors, metadata.annotations, spec, `${at}.spec`);
   if ((spec.ephemeralContainers ?? []).length > 0) {
-    yield forbidden(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template");
+    errors.add(forbidden(`${at}.spec.ephemeralContainers`, "ephemeral containers not allowed in pod template"));
   }
 }

@@ -1,21 +1,24 @@
 /** A terminated container stays terminated, unless a restart is allowed by its rules, its policy, or the Pod's policy. */
 import type { Container, ContainerStatus, PodSpec, PodStatus } from "../../../../generated/core/v1.ts";
 import { firstByName } from "../containers.ts";
-import { forbidden, type FieldError } from "../../../../machinery/field-error.ts";
+import { forbidden } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 
-export function* validateStateTransitions(next: PodStatus, previous: PodStatus, spec: PodSpec): Iterable<FieldError> {
+export function validateStateTransitions(errors: FieldErrors, next: PodStatus, previous: PodStatus, spec: PodSpec): void {
   // With such a rule the exit of one container can restart all of them.
   const canAllRestart = [...(spec.initContainers ?? []), ...(spec.containers ?? [])].some(({ restartPolicyRules }) =>
     (restartPolicyRules ?? []).some(({ action }) => action === "RestartAllContainers"),
   );
   if (!canAllRestart) {
-    yield* validateTransitions(
+    validateTransitions(
+      errors,
       next.containerStatuses,
       previous.containerStatuses,
       "status.containerStatuses",
       restartRule(spec.containers, spec),
     );
-    yield* validateTransitions(
+    validateTransitions(
+      errors,
       next.initContainerStatuses,
       previous.initContainerStatuses,
       "status.initContainerStatuses",
@@ -23,7 +26,8 @@ export function* validateStateTransitions(next: PodStatus, previous: PodStatus, 
     );
   }
   const { ephemeralContainerStatuses } = next;
-  yield* validateTransitions(
+  validateTransitions(
+    errors,
     ephemeralContainerStatuses,
     previous.ephemeralContainerStatuses,
     "status.ephemeralContainerStatuses",
@@ -33,13 +37,13 @@ export function* validateStateTransitions(next: PodStatus, previous: PodStatus, 
 
 type Statuses = readonly ContainerStatus[] | undefined;
 
-function* validateTransitions(next: Statuses, previous: Statuses, at: string, isRestarted: RestartRule): Iterable<FieldError> {
+function validateTransitions(errors: FieldErrors, next: Statuses, previous: Statuses, at: string, isRestarted: RestartRule): void {
   const fresh = firstByName(next ?? []);
   for (const [index, { name, state }] of (previous ?? []).entries()) {
     if (state?.terminated === undefined) continue;
     const now = fresh.get(name);
     if (now === undefined || now.state?.terminated !== undefined || isRestarted(name, state.terminated.exitCode ?? 0)) continue;
-    yield forbidden(`${at}[${index}].state`, "may not be transitioned to non-terminated state");
+    errors.add(forbidden(`${at}[${index}].state`, "may not be transitioned to non-terminated state"));
   }
 }
 

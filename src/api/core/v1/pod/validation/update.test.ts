@@ -7,6 +7,7 @@ import { preparePodForUpdate } from "../prepare.ts";
 import { linesOf, newPod, sentPod, type PodParts } from "../testing/pods.ts";
 import { validatePod } from "./pod.ts";
 import { validatePodUpdate } from "./update.ts";
+import { errorsOf } from "../../../../machinery/findings.ts";
 
 const OTHER_FIELDS =
   "spec: Forbidden: pod updates may not change fields other than `spec.containers[*].image`,`spec.initContainers[*].image`," +
@@ -18,7 +19,10 @@ const TERMS = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringE
 function mistakesOfUpdate(before: PodParts, after: PodParts): readonly string[] {
   const previous = newPod(before);
   const next = preparePodForUpdate(defaultPod(sentPod(after)), previous);
-  const lines = linesOf([...validatePod(next, previous), ...validatePodUpdate(next, previous)]);
+  const lines = linesOf([
+    ...errorsOf((errors) => validatePod(errors, next, previous)),
+    ...errorsOf((errors) => validatePodUpdate(errors, next, previous)),
+  ]);
   return lines.map((line) => line.split("\n")[0] ?? "");
 }
 
@@ -240,7 +244,7 @@ test("a change of immutable fields is reported with a diff", () => {
   const previous = newPod({});
   const next = newPod({ spec: { hostname: "x" } });
 
-  const [line = ""] = linesOf(validatePodUpdate(next, previous));
+  const [line = ""] = linesOf(errorsOf((errors) => validatePodUpdate(errors, next, previous)));
 
   assert.match(line, /\n@@ -\d+,\d+ \+\d+,\d+ @@\n(?: .*\n)*\+ "hostname": "x",\n/);
 });
@@ -250,5 +254,8 @@ test("an identical Pod spec is not validated again", () => {
 
   const next = { ...previous, metadata: { ...previous.metadata, labels: { a: "b" } } };
 
-  assert.deepEqual([...validatePod(next, previous), ...validatePodUpdate(next, previous)], []);
+  assert.deepEqual(
+    [...errorsOf((errors) => validatePod(errors, next, previous)), ...errorsOf((errors) => validatePodUpdate(errors, next, previous))],
+    [],
+  );
 });

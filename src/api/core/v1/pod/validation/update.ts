@@ -12,7 +12,8 @@ import type {
   PodSpec,
   Toleration,
 } from "../../../../generated/core/v1.ts";
-import { child, element, forbidden, invalid, required, type FieldError } from "../../../../machinery/field-error.ts";
+import { child, element, forbidden, invalid, required } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { rangeMessage } from "../../../../machinery/names.ts";
 import { withMembersOf } from "../../../../changes.ts";
 import { describeDifference } from "./difference.ts";
@@ -28,68 +29,68 @@ const CHANGEABLE =
   "`spec.terminationGracePeriodSeconds` (allow it to be set to 1 if it was previously negative)";
 const INT32_MAX = 2 ** 31 - 1;
 
-export function* validatePodUpdate(next: Pod, previous: Pod): Iterable<FieldError> {
-  yield* validateAnnotationUpdates(next.metadata.annotations ?? {}, previous.metadata.annotations ?? {});
+export function validatePodUpdate(errors: FieldErrors, next: Pod, previous: Pod): void {
+  validateAnnotationUpdates(errors, next.metadata.annotations ?? {}, previous.metadata.annotations ?? {});
   const [spec, before] = [specOf(next), specOf(previous)];
   if (spec === before) return;
   for (const member of ["containers", "initContainers"] as const) {
     const containers = spec[member] ?? [];
     // Containers can no longer be matched: further errors would only confuse.
     if (containers.length !== (before[member] ?? []).length) {
-      return yield forbidden(`spec.${member}`, "pod updates may not add or remove containers");
+      return errors.add(forbidden(`spec.${member}`, "pod updates may not add or remove containers"));
     }
-    yield* validateImages(containers, `spec.${member}`);
+    validateImages(errors, containers, `spec.${member}`);
   }
-  const deadline = [...validateDeadline(spec.activeDeadlineSeconds, before.activeDeadlineSeconds)];
-  yield* deadline;
-  if (deadline.length > 0 && spec.activeDeadlineSeconds !== undefined) return;
-  yield* validateTolerationsKept(spec.tolerations ?? [], before.tolerations ?? []);
-  yield* validateNoNewGates(spec.schedulingGates ?? [], before.schedulingGates ?? []);
+  const { count } = errors;
+  validateDeadline(errors, spec.activeDeadlineSeconds, before.activeDeadlineSeconds);
+  if (errors.count > count && spec.activeDeadlineSeconds !== undefined) return;
+  validateTolerationsKept(errors, spec.tolerations ?? [], before.tolerations ?? []);
+  validateNoNewGates(errors, spec.schedulingGates ?? [], before.schedulingGates ?? []);
   if (isSameSpec(spec, before)) return;
-  if ((before.schedulingGates ?? []).length > 0) yield* validateNarrowing(spec, before);
+  if ((before.schedulingGates ?? []).length > 0) validateNarrowing(errors, spec, before);
   const munged = withAllowedChangesUndone(spec, before);
   if (isSameSpec(munged, before)) return;
-  yield forbidden("spec", `pod updates may not change fields other than ${CHANGEABLE}\n${describeDifference(before, munged)}`);
+  errors.add(forbidden("spec", `pod updates may not change fields other than ${CHANGEABLE}\n${describeDifference(before, munged)}`));
 }
 
 /** The mirror Pod mark and legacy profile annotations are immutable. */
-export function* validateAnnotationUpdates(next: Annotations, previous: Annotations): Iterable<FieldError> {
+export function validateAnnotationUpdates(errors: FieldErrors, next: Annotations, previous: Annotations): void {
   if (next === previous) return;
   const at = "metadata.annotations";
   for (const [name, value] of Object.entries(previous)) {
     if (Object.hasOwn(next, name) && next[name] === value) continue;
-    if (name.startsWith(APP_ARMOR_PREFIX)) yield forbidden(`${at}[${name}]`, "may not remove or update AppArmor annotations");
-    if (name === MIRROR_ANNOTATION) yield forbidden(`${at}[${name}]`, "may not remove or update mirror pod annotation");
+    if (name.startsWith(APP_ARMOR_PREFIX)) errors.add(forbidden(`${at}[${name}]`, "may not remove or update AppArmor annotations"));
+    if (name === MIRROR_ANNOTATION) errors.add(forbidden(`${at}[${name}]`, "may not remove or update mirror pod annotation"));
   }
   for (const name of Object.keys(next)) {
     if (Object.hasOwn(previous, name)) continue;
-    if (name.startsWith(APP_ARMOR_PREFIX)) yield forbidden(`${at}[${name}]`, "may not add AppArmor annotations");
-    if (name === MIRROR_ANNOTATION) yield forbidden(`${at}[${name}]`, "may not add mirror pod annotation");
+    if (name.startsWith(APP_ARMOR_PREFIX)) errors.add(forbidden(`${at}[${name}]`, "may not add AppArmor annotations"));
+    if (name === MIRROR_ANNOTATION) errors.add(forbidden(`${at}[${name}]`, "may not add mirror pod annotation"));
   }
 }
 
 /** A deadline may be shortened but not removed. */
-function* validateDeadline(next: number | undefined, previous: number | undefined): Iterable<FieldError> {
+function validateDeadline(errors: FieldErrors, next: number | undefined, previous: number | undefined): void {
   const at = "spec.activeDeadlineSeconds";
   if (next === undefined) {
-    if (previous !== undefined) yield invalid(at, null, "must not update from a positive integer to nil value");
-  } else if (next < 0 || next > INT32_MAX) yield invalid(at, next, rangeMessage(0, INT32_MAX));
-  else if (previous !== undefined && previous < next) yield invalid(at, next, "must be less than or equal to previous value");
+    if (previous !== undefined) errors.add(invalid(at, null, "must not update from a positive integer to nil value"));
+  } else if (next < 0 || next > INT32_MAX) errors.add(invalid(at, next, rangeMessage(0, INT32_MAX)));
+  else if (previous !== undefined && previous < next) errors.add(invalid(at, next, "must be less than or equal to previous value"));
 }
 
 /** Upstream validates all images once more, and repeats their errors. The same with tolerations, below. */
-function* validateImages(containers: readonly Container[], at: string): Iterable<FieldError> {
+function validateImages(errors: FieldErrors, containers: readonly Container[], at: string): void {
   for (const [index, container] of containers.entries()) {
     const here = element(at, index);
-    if ((container.image ?? "") === "") yield required(child(here, "image"));
-    yield* validateImageSpaces(container, here);
+    if ((container.image ?? "") === "") errors.add(required(child(here, "image")));
+    validateImageSpaces(errors, container, here);
   }
 }
 
-function* validateTolerationsKept(next: readonly Toleration[], previous: readonly Toleration[]): Iterable<FieldError> {
+function validateTolerationsKept(errors: FieldErrors, next: readonly Toleration[], previous: readonly Toleration[]): void {
   const kept = new Set(next.map(tolerationId));
-  if (previous.every((old) => kept.has(tolerationId(old)))) yield* validateTolerations(next, "spec.tolerations");
-  else yield forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds");
+  if (previous.every((old) => kept.has(tolerationId(old)))) validateTolerations(errors, next, "spec.tolerations");
+  else errors.add(forbidden("spec.tolerations", "existing toleration can not be modified except its tolerationSeconds"));
 }
 
 /** All changes of immutable fields. */
@@ -97,11 +98,11 @@ function tolerationId({ key, operator, value, effect }: Toleration): string {
   return JSON.stringify([key, operator, value, effect]);
 }
 
-function* validateNoNewGates(next: readonly PodSchedulingGate[], previous: readonly PodSchedulingGate[]): Iterable<FieldError> {
+function validateNoNewGates(errors: FieldErrors, next: readonly PodSchedulingGate[], previous: readonly PodSchedulingGate[]): void {
   const known = new Set(previous.map(({ name }) => name));
   for (const [index, { name }] of next.entries()) {
     if (known.has(name)) continue;
-    yield forbidden(`spec.schedulingGates[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`);
+    errors.add(forbidden(`spec.schedulingGates[${index}].name`, `only deletion is allowed, but found new scheduling gate '${name}'`));
   }
 }
 
@@ -129,29 +130,29 @@ function withNodeChoiceUndone(spec: PodSpec, before: PodSpec): PodSpec {
 }
 
 /** While no node has been chosen, the node selection may be narrowed. */
-function* validateNarrowing(spec: PodSpec, before: PodSpec): Iterable<FieldError> {
+function validateNarrowing(errors: FieldErrors, spec: PodSpec, before: PodSpec): void {
   const next = spec.nodeSelector ?? {};
   if (Object.entries(before.nodeSelector ?? {}).some(([key, value]) => !Object.hasOwn(next, key) || next[key] !== value)) {
-    yield invalid("spec.nodeSelector", next, "only additions to spec.nodeSelector are allowed (no mutations or deletions)");
+    errors.add(invalid("spec.nodeSelector", next, "only additions to spec.nodeSelector are allowed (no mutations or deletions)"));
   }
-  yield* validateTermsNarrowed(termsOf(spec.affinity?.nodeAffinity), termsOf(before.affinity?.nodeAffinity));
+  validateTermsNarrowed(errors, termsOf(spec.affinity?.nodeAffinity), termsOf(before.affinity?.nodeAffinity));
 }
 
 function termsOf(affinity: NodeAffinity | undefined): readonly NodeSelectorTerm[] {
   return affinity?.requiredDuringSchedulingIgnoredDuringExecution?.nodeSelectorTerms ?? [];
 }
 
-function* validateTermsNarrowed(next: readonly NodeSelectorTerm[], previous: readonly NodeSelectorTerm[]): Iterable<FieldError> {
+function validateTermsNarrowed(errors: FieldErrors, next: readonly NodeSelectorTerm[], previous: readonly NodeSelectorTerm[]): void {
   const at = "spec.affinity.nodeAffinity.requiredDuringSchedulingIgnoredDuringExecution.nodeSelectorTerms";
   if (previous.length === 0) return;
   // Terms are ORed, so another term would widen the selection.
   if (next.length !== previous.length) {
     const shown = next.length === 0 ? null : next.map(shownTerm);
-    return yield invalid(at, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed");
+    return errors.add(invalid(at, shown, "no additions/deletions to non-empty NodeSelectorTerms list are allowed"));
   }
   for (const [index, term] of next.entries()) {
     if (hasOnlyAdditions(term, previous[index] ?? {})) continue;
-    yield invalid(`${at}[${index}]`, shownTerm(term), "only additions are allowed (no mutations or deletions)");
+    errors.add(invalid(`${at}[${index}]`, shownTerm(term), "only additions are allowed (no mutations or deletions)"));
   }
 }
 

@@ -9,7 +9,8 @@ import type {
   SecretVolumeSource,
   Volume,
 } from "../../../../generated/core/v1.ts";
-import { duplicate, forbidden, invalid, notSupported, required, type FieldError } from "../../../../machinery/field-error.ts";
+import { duplicate, forbidden, invalid, notSupported, required } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { validateDnsSubdomain } from "../../../../machinery/names.ts";
 import { signOf } from "../../../../machinery/quantity.ts";
 import { dnsLabel } from "./checks.ts";
@@ -30,27 +31,23 @@ export interface VolumeRules {
   readonly isPod: boolean;
 }
 
-/** The errors, and the valid volumes: only those can be mounted. */
-export function validateVolumes(
-  volumes: readonly Volume[],
-  at: string,
-  rules: VolumeRules,
-): { readonly errors: readonly FieldError[]; readonly sound: VolumesByName } {
-  const errors: FieldError[] = [];
+/** Returns the valid volumes: only those can be mounted. */
+export function validateVolumes(errors: FieldErrors, volumes: readonly Volume[], at: string, rules: VolumeRules): VolumesByName {
   const sound = new Map<string, Volume>();
   const madeClaims = namesOfMadeClaims(volumes, rules.podName);
   for (const [index, volume] of volumes.entries()) {
     const here = `${at}[${index}]`;
-    const own = [...validateVolume(volume, here, rules), ...validateName(volume.name ?? "", sound, `${here}.name`)];
-    if (own.length === 0) sound.set(volume.name, volume);
-    else errors.push(...own);
+    const { count } = errors;
+    validateVolume(errors, volume, here, rules);
+    validateName(errors, volume.name ?? "", sound, `${here}.name`);
+    if (errors.count === count) sound.set(volume.name, volume);
     const claimName = volume.persistentVolumeClaim?.claimName;
     if (claimName !== undefined && madeClaims.has(claimName)) {
       const why = "must not reference a PVC that gets created for an ephemeral volume";
-      errors.push(invalid(`${here}.persistentVolumeClaim.claimName`, claimName, why));
+      errors.add(invalid(`${here}.persistentVolumeClaim.claimName`, claimName, why));
     }
   }
-  return { errors, sound };
+  return sound;
 }
 
 /** The claim of an ephemeral volume is named after the Pod and the volume. */
@@ -59,10 +56,10 @@ function namesOfMadeClaims(volumes: readonly Volume[], podName: string | undefin
   return new Set(volumes.filter(({ ephemeral }) => ephemeral !== undefined).map(({ name }) => `${podName}-${name}`));
 }
 
-function* validateName(name: string, sound: VolumesByName, at: string): Iterable<FieldError> {
-  if (name === "") yield required(at);
-  else yield* dnsLabel(name, at);
-  if (sound.has(name)) yield duplicate(at, name);
+function validateName(errors: FieldErrors, name: string, sound: VolumesByName, at: string): void {
+  if (name === "") errors.add(required(at));
+  else errors.addAll(dnsLabel(name, at));
+  if (sound.has(name)) errors.add(duplicate(at, name));
 }
 
 type Source = Exclude<keyof Volume, "name">;
@@ -112,88 +109,88 @@ function sourcesOf(volume: Volume): readonly Source[] {
 
 const SOURCE_NAMES: ReadonlySet<string> = new Set(SOURCES);
 
-function* validateVolume(volume: Volume, at: string, rules: VolumeRules): Iterable<FieldError> {
+function validateVolume(errors: FieldErrors, volume: Volume, at: string, rules: VolumeRules): void {
   const [first, ...surplus] = sourcesOf(volume);
-  if (first === undefined) return yield required(at, "must specify a volume type");
-  yield* validateSource(volume, first, at, rules);
-  for (const source of surplus) yield forbidden(`${at}.${REFUSED_AS[source] ?? source}`, "may not specify more than 1 volume type");
-  yield* validateIscsiName(volume, at);
+  if (first === undefined) return errors.add(required(at, "must specify a volume type"));
+  validateSource(errors, volume, first, at, rules);
+  for (const source of surplus) errors.add(forbidden(`${at}.${REFUSED_AS[source] ?? source}`, "may not specify more than 1 volume type"));
+  validateIscsiName(errors, volume, at);
 }
 
-function* validateSource(volume: Volume, source: Source, at: string, rules: VolumeRules): Iterable<FieldError> {
+function validateSource(errors: FieldErrors, volume: Volume, source: Source, at: string, rules: VolumeRules): void {
   const here = `${at}.${source}`;
   const { emptyDir, hostPath, secret, configMap, persistentVolumeClaim, downwardAPI, projected, ephemeral, image } = volume;
-  if (source === "emptyDir" && emptyDir !== undefined) yield* validateEmptyDir(emptyDir, here);
-  else if (source === "hostPath" && hostPath !== undefined) yield* validateHostPath(hostPath, here);
-  else if (source === "secret" && secret !== undefined) yield* validateSecret(secret, here);
-  else if (source === "configMap" && configMap !== undefined) yield* validateConfigMap(configMap, here);
-  else if (source === "persistentVolumeClaim" && persistentVolumeClaim !== undefined) yield* validateClaim(persistentVolumeClaim, here);
-  else if (source === "projected" && projected !== undefined) yield* validateProjected(projected, here);
-  else if (source === "image" && image !== undefined) yield* validateImage(image, here, rules);
+  if (source === "emptyDir" && emptyDir !== undefined) validateEmptyDir(errors, emptyDir, here);
+  else if (source === "hostPath" && hostPath !== undefined) validateHostPath(errors, hostPath, here);
+  else if (source === "secret" && secret !== undefined) validateSecret(errors, secret, here);
+  else if (source === "configMap" && configMap !== undefined) validateConfigMap(errors, configMap, here);
+  else if (source === "persistentVolumeClaim" && persistentVolumeClaim !== undefined) validateClaim(errors, persistentVolumeClaim, here);
+  else if (source === "projected" && projected !== undefined) validateProjected(errors, projected, here);
+  else if (source === "image" && image !== undefined) validateImage(errors, image, here, rules);
   else if (source === "downwardAPI" && downwardAPI !== undefined) {
-    yield* validateFileMode(downwardAPI.defaultMode, `${here}.defaultMode`);
-    yield* validateDownwardFiles(downwardAPI.items ?? [], here);
+    validateFileMode(errors, downwardAPI.defaultMode, `${here}.defaultMode`);
+    validateDownwardFiles(errors, downwardAPI.items ?? [], here);
   } else if (source === "ephemeral" && ephemeral !== undefined) {
-    yield* validateEphemeralVolume(ephemeral, here);
-    yield* validateMadeClaimName(volume.name ?? "", at, rules);
-  } else yield* validateStorageSource(volume, source as StorageSource, at);
+    validateEphemeralVolume(errors, ephemeral, here);
+    validateMadeClaimName(errors, volume.name ?? "", at, rules);
+  } else validateStorageSource(errors, volume, source as StorageSource, at);
 }
 
-function* validateEmptyDir({ sizeLimit }: EmptyDirVolumeSource, at: string): Iterable<FieldError> {
+function validateEmptyDir(errors: FieldErrors, { sizeLimit }: EmptyDirVolumeSource, at: string): void {
   if (sizeLimit !== undefined && signOf(readQuantity(sizeLimit)) < 0) {
-    yield forbidden(`${at}.sizeLimit`, "SizeLimit field must be a valid resource quantity");
+    errors.add(forbidden(`${at}.sizeLimit`, "SizeLimit field must be a valid resource quantity"));
   }
 }
 
-export function* validateHostPath({ path, type }: HostPathVolumeSource, at: string): Iterable<FieldError> {
-  if (!path) return yield required(`${at}.path`);
-  yield* validateNoBacksteps(path, `${at}.path`);
-  if (type !== undefined && !HOST_PATH_TYPES.includes(type)) yield notSupported(`${at}.type`, type, HOST_PATH_TYPES);
+export function validateHostPath(errors: FieldErrors, { path, type }: HostPathVolumeSource, at: string): void {
+  if (!path) return errors.add(required(`${at}.path`));
+  validateNoBacksteps(errors, path, `${at}.path`);
+  if (type !== undefined && !HOST_PATH_TYPES.includes(type)) errors.add(notSupported(`${at}.type`, type, HOST_PATH_TYPES));
 }
 
-function* validateSecret({ secretName, defaultMode, items }: SecretVolumeSource, at: string): Iterable<FieldError> {
-  if (!secretName) yield required(`${at}.secretName`);
-  yield* validateFileMode(defaultMode, `${at}.defaultMode`);
-  yield* validateKeysToPaths(items ?? [], `${at}.items`);
+function validateSecret(errors: FieldErrors, { secretName, defaultMode, items }: SecretVolumeSource, at: string): void {
+  if (!secretName) errors.add(required(`${at}.secretName`));
+  validateFileMode(errors, defaultMode, `${at}.defaultMode`);
+  validateKeysToPaths(errors, items ?? [], `${at}.items`);
 }
 
-function* validateConfigMap({ name, defaultMode, items }: ConfigMapVolumeSource, at: string): Iterable<FieldError> {
-  if (!name) yield required(`${at}.name`);
-  yield* validateFileMode(defaultMode, `${at}.defaultMode`);
-  yield* validateKeysToPaths(items ?? [], `${at}.items`);
+function validateConfigMap(errors: FieldErrors, { name, defaultMode, items }: ConfigMapVolumeSource, at: string): void {
+  if (!name) errors.add(required(`${at}.name`));
+  validateFileMode(errors, defaultMode, `${at}.defaultMode`);
+  validateKeysToPaths(errors, items ?? [], `${at}.items`);
 }
 
-function* validateKeysToPaths(items: readonly KeyToPath[], at: string): Iterable<FieldError> {
-  for (const [index, item] of items.entries()) yield* validateKeyToPath(item, `${at}[${index}]`);
+function validateKeysToPaths(errors: FieldErrors, items: readonly KeyToPath[], at: string): void {
+  for (const [index, item] of items.entries()) validateKeyToPath(errors, item, `${at}[${index}]`);
 }
 
-function* validateClaim({ claimName }: PersistentVolumeClaimVolumeSource, at: string): Iterable<FieldError> {
-  if (!claimName) yield required(`${at}.claimName`);
+function validateClaim(errors: FieldErrors, { claimName }: PersistentVolumeClaimVolumeSource, at: string): void {
+  if (!claimName) errors.add(required(`${at}.claimName`));
 }
 
-function* validateImage({ reference, pullPolicy }: ImageVolumeSource, at: string, { isPod }: VolumeRules): Iterable<FieldError> {
-  if (isPod && !reference) yield required(`${at}.reference`);
-  yield* validatePullPolicy(pullPolicy, `${at}.pullPolicy`);
+function validateImage(errors: FieldErrors, { reference, pullPolicy }: ImageVolumeSource, at: string, { isPod }: VolumeRules): void {
+  if (isPod && !reference) errors.add(required(`${at}.reference`));
+  validatePullPolicy(errors, pullPolicy, `${at}.pullPolicy`);
 }
 
-export function* validatePullPolicy(policy: string | undefined, at: string): Iterable<FieldError> {
-  if (!policy) yield required(at);
-  else if (!PULL_POLICIES.includes(policy)) yield notSupported(at, policy, PULL_POLICIES);
+export function validatePullPolicy(errors: FieldErrors, policy: string | undefined, at: string): void {
+  if (!policy) errors.add(required(at));
+  else if (!PULL_POLICIES.includes(policy)) errors.add(notSupported(at, policy, PULL_POLICIES));
 }
 
-function* validateMadeClaimName(name: string, at: string, { podName }: VolumeRules): Iterable<FieldError> {
+function validateMadeClaimName(errors: FieldErrors, name: string, at: string, { podName }: VolumeRules): void {
   if (!podName || name === "") return;
   const claimName = `${podName}-${name}`;
   for (const problem of validateDnsSubdomain(claimName)) {
-    yield invalid(`${at}.name`, name, `PVC name ${JSON.stringify(claimName)}: ${problem}`);
+    errors.add(invalid(`${at}.name`, name, `PVC name ${JSON.stringify(claimName)}: ${problem}`));
   }
 }
 
 /** The initiator's interface name contains both, and Linux limits its length. */
 const ISCSI_NAME_LENGTH_MAX = 64;
 
-function* validateIscsiName({ name, iscsi }: Volume, at: string): Iterable<FieldError> {
+function validateIscsiName(errors: FieldErrors, { name, iscsi }: Volume, at: string): void {
   if (iscsi?.initiatorName === undefined || `${name}:${iscsi.targetPortal}`.length <= ISCSI_NAME_LENGTH_MAX) return;
   const why = "Total length of <volume name>:<iscsi.targetPortal> must be under 64 characters if iscsi.initiatorName is specified.";
-  yield invalid(`${at}.name`, name, why);
+  errors.add(invalid(`${at}.name`, name, why));
 }

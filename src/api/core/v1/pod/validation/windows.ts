@@ -1,6 +1,7 @@
 /** Validation of fields that depend on the operating system, and the rules of Windows Pods. */
 import type { PodSpec, WindowsSecurityContextOptions } from "../../../../generated/core/v1.ts";
-import { forbidden, invalid, notSupported, required, type FieldError } from "../../../../machinery/field-error.ts";
+import { forbidden, invalid, notSupported, required } from "../../../../machinery/field-error.ts";
+import type { FieldErrors } from "../../../../machinery/findings.ts";
 import { dnsSubdomain } from "./checks.ts";
 import { allContainers } from "../containers.ts";
 
@@ -16,18 +17,18 @@ const DNS_DOMAIN = new RegExp(`^${DNS_PART}(?:\\.${DNS_PART})*$`);
 const ONLY_DOTS_AND_SPACES = /^[. ]+$/;
 const FORBIDDEN_IN_USER = /["/\\:;|=,+*?<>@[\]]/;
 
-export function* validateWindowsOptions(options: WindowsSecurityContextOptions, at: string): Iterable<FieldError> {
+export function validateWindowsOptions(errors: FieldErrors, options: WindowsSecurityContextOptions, at: string): void {
   const { gmsaCredentialSpecName, gmsaCredentialSpec, runAsUserName } = options;
-  if (gmsaCredentialSpecName !== undefined) yield* dnsSubdomain(gmsaCredentialSpecName, `${at}.gmsaCredentialSpecName`);
+  if (gmsaCredentialSpecName !== undefined) errors.addAll(dnsSubdomain(gmsaCredentialSpecName, `${at}.gmsaCredentialSpecName`));
   if (gmsaCredentialSpec !== undefined) {
     const here = `${at}.gmsaCredentialSpec`;
-    if (gmsaCredentialSpec === "") yield invalid(here, "", "gmsaCredentialSpec cannot be an empty string");
+    if (gmsaCredentialSpec === "") errors.add(invalid(here, "", "gmsaCredentialSpec cannot be an empty string"));
     else if (gmsaCredentialSpec.length > CREDENTIAL_SPEC_MAX_KIB * 1024) {
-      yield invalid(here, gmsaCredentialSpec, `gmsaCredentialSpec size must be under ${CREDENTIAL_SPEC_MAX_KIB} KiB`);
+      errors.add(invalid(here, gmsaCredentialSpec, `gmsaCredentialSpec size must be under ${CREDENTIAL_SPEC_MAX_KIB} KiB`));
     }
   }
   if (runAsUserName !== undefined) {
-    for (const problem of userNameProblems(runAsUserName)) yield invalid(`${at}.runAsUserName`, runAsUserName, problem);
+    for (const problem of userNameProblems(runAsUserName)) errors.add(invalid(`${at}.runAsUserName`, runAsUserName, problem));
   }
 }
 
@@ -52,7 +53,7 @@ function* userNameProblems(name: string): Iterable<string> {
 }
 
 /** HostProcess containers: all containers of a Pod or none. */
-export function* validateHostProcess(spec: PodSpec, at: string): Iterable<FieldError> {
+export function validateHostProcess(errors: FieldErrors, spec: PodSpec, at: string): void {
   const ofPod = spec.securityContext?.windowsOptions?.hostProcess;
   const containers = allContainers(spec, at);
   if (ofPod === undefined && containers.every(({ container }) => container.securityContext?.windowsOptions === undefined)) return;
@@ -61,34 +62,34 @@ export function* validateHostProcess(spec: PodSpec, at: string): Iterable<FieldE
     const own = container.securityContext?.windowsOptions?.hostProcess;
     if (ofPod !== undefined && own !== undefined && ofPod !== own) {
       const why = `pod hostProcess value must be identical if both are specified, was ${ofPod}`;
-      yield invalid(`${here}.securityContext.windowsOptions.hostProcess`, own, why);
+      errors.add(invalid(`${here}.securityContext.windowsOptions.hostProcess`, own, why));
     }
     if (own ?? ofPod ?? false) onHost++;
   }
   if (onHost === 0) return;
   if (onHost !== containers.length) {
-    yield invalid(at, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers");
+    errors.add(invalid(at, "", "If pod contains any hostProcess containers then all containers must be HostProcess containers"));
   }
   if (spec.hostNetwork !== true) {
-    yield invalid(`${at}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers");
+    errors.add(invalid(`${at}.hostNetwork`, false, "hostNetwork must be true if pod contains any hostProcess containers"));
   }
 }
 
 /** A Pod that names its operating system may only set fields that it supports. */
-export function* validateOperatingSystem(spec: PodSpec, at: string): Iterable<FieldError> {
+export function validateOperatingSystem(errors: FieldErrors, spec: PodSpec, at: string): void {
   if (spec.os === undefined) return;
   const { name } = spec.os;
-  if (!name) return yield required(`${at}.os.name`);
-  if (name === "linux") yield* validateLinux(spec, at);
-  else if (name === "windows") yield* validateWindows(spec, at);
-  else yield notSupported(`${at}.os`, name, SYSTEMS);
+  if (!name) return errors.add(required(`${at}.os.name`));
+  if (name === "linux") validateLinux(errors, spec, at);
+  else if (name === "windows") validateWindows(errors, spec, at);
+  else errors.add(notSupported(`${at}.os`, name, SYSTEMS));
 }
 
-function* validateLinux(spec: PodSpec, at: string): Iterable<FieldError> {
+function validateLinux(errors: FieldErrors, spec: PodSpec, at: string): void {
   const why = "windows options cannot be set for a linux pod";
-  if (spec.securityContext?.windowsOptions !== undefined) yield forbidden(`${at}.securityContext.windowsOptions`, why);
+  if (spec.securityContext?.windowsOptions !== undefined) errors.add(forbidden(`${at}.securityContext.windowsOptions`, why));
   for (const { container, at: here } of allContainers(spec, at)) {
-    if (container.securityContext?.windowsOptions !== undefined) yield forbidden(`${here}.securityContext.windowsOptions`, why);
+    if (container.securityContext?.windowsOptions !== undefined) errors.add(forbidden(`${here}.securityContext.windowsOptions`, why));
   }
 }
 
@@ -124,18 +125,18 @@ const NOT_OF_WINDOWS_CONTAINERS = [
   "runAsGroup",
 ] as const;
 
-function* validateWindows(spec: PodSpec, at: string): Iterable<FieldError> {
+function validateWindows(errors: FieldErrors, spec: PodSpec, at: string): void {
   const why = "cannot be set for a windows pod";
   const isSet = (value: unknown): boolean => value !== undefined && !(Array.isArray(value) && value.length === 0);
   for (const path of NOT_OF_WINDOWS_PODS) {
     const value = path.length === 1 ? spec[path[0]] : spec.securityContext?.[path[1]];
     // These two are plain booleans upstream, where false equals absent.
     const isOff = (path[0] === "hostPID" || path[0] === "hostIPC") && value === false;
-    if (isSet(value) && !isOff) yield forbidden(`${at}.${path.join(".")}`, why);
+    if (isSet(value) && !isOff) errors.add(forbidden(`${at}.${path.join(".")}`, why));
   }
   for (const { container, at: here } of allContainers(spec, at)) {
     for (const name of NOT_OF_WINDOWS_CONTAINERS) {
-      if (container.securityContext?.[name] !== undefined) yield forbidden(`${here}.securityContext.${name}`, why);
+      if (container.securityContext?.[name] !== undefined) errors.add(forbidden(`${here}.securityContext.${name}`, why));
     }
   }
 }

@@ -1,27 +1,28 @@
 /** Warnings about the containers of a Pod: variables that hide each other and overlapping ports. */
+import type { Warnings } from "../../../../machinery/findings.ts";
 import type { ContainerPort, EnvVar, PodSpec } from "../../../../generated/core/v1.ts";
 import { allContainers, type PlacedContainer } from "../containers.ts";
 import { fractionWarnings } from "../fractions.ts";
 
-export function* containerWarnings(spec: PodSpec, at: string): Iterable<string> {
+export function containerWarnings(warnings: Warnings, spec: PodSpec, at: string): void {
   const containers = allContainers(spec, at);
   for (const { container, at: here } of containers) {
-    yield* fractionWarnings(container.resources?.limits, `${here}.resources.limits`);
-    yield* fractionWarnings(container.resources?.requests, `${here}.resources.requests`);
-    yield* hiddenVariables(container.env ?? [], `${here}.env`);
+    fractionWarnings(warnings, container.resources?.limits, `${here}.resources.limits`);
+    fractionWarnings(warnings, container.resources?.requests, `${here}.resources.requests`);
+    hiddenVariables(warnings, container.env ?? [], `${here}.env`);
   }
-  yield* portWarnings(containers);
-  yield* portNameWarnings(containers);
+  portWarnings(warnings, containers);
+  portNameWarnings(warnings, containers);
 }
 
 /** A second definition may build on the first ("$(PATH):/more"); any other hides it. */
-function* hiddenVariables(variables: readonly EnvVar[], at: string): Iterable<string> {
+function hiddenVariables(warnings: Warnings, variables: readonly EnvVar[], at: string): void {
   const seen = new Set<string>();
   for (const [index, { name, value = "", valueFrom }] of variables.entries()) {
     const reference = `$(${name})`;
     const buildsOnIt = valueFrom === undefined && value !== reference && value.includes(reference);
     if (seen.has(name) && !buildsOnIt) {
-      yield `${at}[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`;
+      warnings.add(`${at}[${index}]: hides previous definition of ${JSON.stringify(name)}, which may be dropped when using apply`);
     }
     seen.add(name);
   }
@@ -38,12 +39,12 @@ function* portsOf(containers: readonly PlacedContainer[]): Iterable<PlacedPort> 
   }
 }
 
-function* portWarnings(containers: readonly PlacedContainer[]): Iterable<string> {
+function portWarnings(warnings: Warnings, containers: readonly PlacedContainer[]): void {
   const seen = new SeenPorts();
   for (const placed of portsOf(containers)) {
     const { port, at } = placed;
-    if (port.hostIP && !port.hostPort) yield `${at}: hostIP set without hostPort: ${asGo(port)}`;
-    for (const other of seen.meeting(port)) yield `${at}: ${howTheyMeet(port, other.port)} port definition with ${other.at}`;
+    if (port.hostIP && !port.hostPort) warnings.add(`${at}: hostIP set without hostPort: ${asGo(port)}`);
+    for (const other of seen.meeting(port)) warnings.add(`${at}: ${howTheyMeet(port, other.port)} port definition with ${other.at}`);
     seen.add(placed);
   }
 }
@@ -96,7 +97,7 @@ function asGo({ name = "", hostPort = 0, containerPort, protocol, hostIP = "" }:
   return `{Name:${name} HostPort:${hostPort} ContainerPort:${containerPort} Protocol:${protocol ?? ""} HostIP:${hostIP}}`;
 }
 
-function* portNameWarnings(containers: readonly PlacedContainer[]): Iterable<string> {
+function portNameWarnings(warnings: Warnings, containers: readonly PlacedContainer[]): void {
   const seen = new Map<string, string>();
   for (const { port, at } of portsOf(containers)) {
     if (!port.name) continue;
@@ -104,7 +105,7 @@ function* portNameWarnings(containers: readonly PlacedContainer[]): Iterable<str
     if (other === undefined) seen.set(port.name, at);
     else {
       const effect = `services and probes that select ports by name will use ${other}`;
-      yield `${at}: duplicate port name ${JSON.stringify(port.name)} with ${other}, ${effect}`;
+      warnings.add(`${at}: duplicate port name ${JSON.stringify(port.name)} with ${other}, ${effect}`);
     }
   }
 }

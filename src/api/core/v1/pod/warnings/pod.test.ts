@@ -4,6 +4,7 @@ import { test } from "node:test";
 import type { PodTemplateSpec } from "../../../../generated/core/v1.ts";
 import { newPod, sentPod, type PodParts } from "../testing/pods.ts";
 import { podTemplateWarnings, podWarnings } from "./pod.ts";
+import { warningsOf } from "../../../../machinery/findings.ts";
 
 const ROWS: readonly (readonly [string, PodParts, readonly string[]])[] = [
   ["nothing of a plain pod", {}, []],
@@ -190,14 +191,14 @@ const ROWS: readonly (readonly [string, PodParts, readonly string[]])[] = [
 
 for (const [title, parts, warnings] of ROWS) {
   test(`a Pod produces a warning: ${title}`, () => {
-    assert.deepEqual([...podWarnings(newPod(parts))], warnings);
+    assert.deepEqual([...warningsOf((warnings) => podWarnings(warnings, newPod(parts)))], warnings);
   });
 }
 
 test("warnings about a Pod are emitted on create only", () => {
   const pod = newPod({ metadata: { name: "web.a" } });
 
-  assert.deepEqual([...podWarnings(pod, pod)], []);
+  assert.deepEqual([...warningsOf((warnings) => podWarnings(warnings, pod, pod))], []);
 });
 
 test("warnings about a template have the template's path", () => {
@@ -207,7 +208,7 @@ test("warnings about a template have the template's path", () => {
   });
 
   assert.deepEqual(
-    [...podTemplateWarnings({ metadata, spec } as PodTemplateSpec, "spec.template")],
+    [...warningsOf((warnings) => podTemplateWarnings(warnings, { metadata, spec } as PodTemplateSpec, "spec.template"))],
     [
       'spec.template.metadata.annotations[container.apparmor.security.beta.kubernetes.io/web]: deprecated since v1.30; use the "appArmorProfile" field instead',
       "spec.template.spec.terminationGracePeriodSeconds: must be >= 0; negative values are invalid and will be treated as 1",

@@ -1,4 +1,5 @@
 /** Warnings about the volumes of a Pod: deprecated sources, and files that are written twice. */
+import type { Warnings } from "../../../../machinery/findings.ts";
 import { withoutTrailing } from "../../../../../base/text.ts";
 import type { Volume, VolumeProjection } from "../../../../generated/core/v1.ts";
 import { claimSpecWarnings } from "../../persistent-volume-claim/warnings.ts";
@@ -16,20 +17,20 @@ export const DEPRECATED_SOURCES = [
   { source: "rbd", message: "deprecated in v1.28, non-functional in v1.31+" },
 ] as const satisfies readonly { readonly source: keyof Volume; readonly as?: string; readonly message: string }[];
 
-export function* volumeWarnings(volumes: readonly Volume[], at: string): Iterable<string> {
+export function volumeWarnings(warnings: Warnings, volumes: readonly Volume[], at: string): void {
   for (const [index, volume] of volumes.entries()) {
     const here = `${at}[${index}]`;
     if (!isUsual(volume)) {
       for (const deprecated of DEPRECATED_SOURCES) {
         if (volume[deprecated.source] === undefined) continue;
-        yield `${here}.${"as" in deprecated ? deprecated.as : deprecated.source}: ${deprecated.message}`;
+        warnings.add(`${here}.${"as" in deprecated ? deprecated.as : deprecated.source}: ${deprecated.message}`);
       }
     }
     const claim = volume.ephemeral?.volumeClaimTemplate?.spec;
     if (claim === undefined) continue;
-    yield* claimSpecWarnings(claim, `${here}.ephemeral.volumeClaimTemplate.spec`);
+    warnings.addAll(claimSpecWarnings(claim, `${here}.ephemeral.volumeClaimTemplate.spec`));
   }
-  for (const volume of volumes) yield* overlapWarnings(volume);
+  for (const volume of volumes) overlapWarnings(warnings, volume);
 }
 
 /** Fast path: volumes of nearly all Pods, none of which is deprecated. */
@@ -44,20 +45,20 @@ interface WrittenPath {
 }
 
 /** Files of one volume that overwrite each other, or are nested below one another. */
-function* overlapWarnings({ name, configMap, secret, downwardAPI, projected }: Volume): Iterable<string> {
+function overlapWarnings(warnings: Warnings, { name, configMap, secret, downwardAPI, projected }: Volume): void {
   const title = (kind: string): string => `volume ${JSON.stringify(name)} (${kind}): overlapping paths`;
   if (configMap?.items !== undefined) {
-    yield* overlaps(pathsOf(configMap.items, ""), () => title(`ConfigMap ${JSON.stringify(configMap.name ?? "")}`));
+    overlaps(warnings, pathsOf(configMap.items, ""), () => title(`ConfigMap ${JSON.stringify(configMap.name ?? "")}`));
   }
   if (secret?.items !== undefined) {
-    yield* overlaps(pathsOf(secret.items, ""), () => title(`Secret ${JSON.stringify(secret.secretName ?? "")}`));
+    overlaps(warnings, pathsOf(secret.items, ""), () => title(`Secret ${JSON.stringify(secret.secretName ?? "")}`));
   }
-  if (downwardAPI?.items !== undefined) yield* overlaps(pathsOf(downwardAPI.items, ""), () => title("DownwardAPI"));
+  if (downwardAPI?.items !== undefined) overlaps(warnings, pathsOf(downwardAPI.items, ""), () => title("DownwardAPI"));
   if (projected?.sources === undefined) return;
   for (const source of projected.sources) {
-    if (Object.keys(source).length === 0) yield `volume ${JSON.stringify(name)} (Projected) has no sources provided`;
+    if (Object.keys(source).length === 0) warnings.add(`volume ${JSON.stringify(name)} (Projected) has no sources provided`);
   }
-  yield* overlaps(projected.sources.flatMap(pathsOfProjection), () => title("Projected"));
+  overlaps(warnings, projected.sources.flatMap(pathsOfProjection), () => title("Projected"));
 }
 
 function pathsOf(items: readonly { readonly path: string }[], source: string): readonly WrittenPath[] {
@@ -91,14 +92,14 @@ function areDistinctNames(paths: readonly WrittenPath[]): boolean {
   return paths.every(({ path }, index) => !path.includes("/") && paths.findIndex((other) => other.path === path) === index);
 }
 
-function* overlaps(paths: readonly WrittenPath[], titleOf: () => string): Iterable<string> {
+function overlaps(warnings: Warnings, paths: readonly WrittenPath[], titleOf: () => string): void {
   if (areDistinctNames(paths)) return;
   const title = titleOf();
   const root = new PathTree();
   for (const { path, source } of paths) {
     const written = { path: withoutTrailing(path, "/"), source };
     if (written.path === "") continue;
-    for (const other of PathTree.add(root, written)) yield `${title}: ${shown(written)} with ${shown(other)}`;
+    for (const other of PathTree.add(root, written)) warnings.add(`${title}: ${shown(written)} with ${shown(other)}`);
   }
 }
 
