@@ -10,7 +10,7 @@ import { deepEqual } from "../../../base/deep.ts";
 import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
 import { compareValues, isPlain, quoted } from "./field-path.ts";
-import { DEDUCED, elementOf, isList, keysOf, memberOf, slotsOf, unnamedSlot, type ListKey, type Slot } from "./shape.ts";
+import { DEDUCED, elementOf, isEmptyObject, isList, keysOf, memberOf, slotsOf, unnamedSlot, type ListKey, type Slot } from "./shape.ts";
 
 /** Ignored fields of the root and of metadata. */
 export interface LeftOut {
@@ -19,21 +19,67 @@ export interface LeftOut {
 }
 
 export function textOfCreated(schema: ObjectSchema, object: JsonObject, leftOut: LeftOut): string {
-  let text = "";
+  const text = new FieldsText();
   for (const { name, slot, value } of membersOf(schema, object)) {
     if (leftOut.root.has(name)) continue;
-    text += name === "metadata" && isObject(value) ? textOfMetadata(slot, value, leftOut) : textOfKnown(slot, name, value);
+    if (name === "metadata" && isObject(value)) writeMetadata(text, slot, value, leftOut);
+    else writeKnown(text, slot, name, value);
   }
-  return `{${text.slice(1)}}`;
+  return text.end();
 }
 
 /** Metadata itself is never owned, only its fields. */
-function textOfMetadata(metadata: Slot, value: JsonObject, leftOut: LeftOut): string {
-  let text = "";
+function writeMetadata(text: FieldsText, metadata: Slot, value: JsonObject, leftOut: LeftOut): void {
+  const opened = text.open(prefixOf(metadata, "metadata"));
   for (const member of membersOf(metadata.schema, value)) {
-    if (!leftOut.metadata.has(member.name)) text += textOfNew(member.slot, member.name, member.value);
+    if (!leftOut.metadata.has(member.name)) writeNew(text, member.slot, member.name, member.value);
   }
-  return text === "" ? "" : `${prefixOf(metadata, "metadata")}{${text.slice(1)}}`;
+  text.close(opened, "");
+}
+
+/**
+ * Text that is only appended to: V8 then keeps references to the pieces, and copies each once, at the end. Taking a part of what was
+ * written would copy all of it. Members begin with a comma, which the first of an object drops.
+ */
+class FieldsText {
+  #text = "{";
+  #isFirst = true;
+
+  member(text: string): void {
+    this.#text += this.#isFirst ? text.slice(1) : text;
+    this.#isFirst = false;
+  }
+
+  /** Returns what `close` needs. */
+  open(prefix: string): Opened {
+    const opened = { before: this.#text, isFirst: this.#isFirst, content: "" };
+    this.member(prefix);
+    opened.content = this.#text += "{";
+    this.#isFirst = true;
+    return opened;
+  }
+
+  /** If nothing was written since, `instead` takes the place of what was opened. */
+  close({ before, isFirst, content }: Opened, instead: string): void {
+    if (this.#text === content) {
+      this.#text = before;
+      this.#isFirst = isFirst;
+      if (instead !== "") this.member(instead);
+      return;
+    }
+    this.#text += "}";
+    this.#isFirst = false;
+  }
+
+  end(): string {
+    return `${this.#text}}`;
+  }
+}
+
+interface Opened {
+  readonly before: string;
+  readonly isFirst: boolean;
+  content: string;
 }
 
 interface Member {
@@ -66,8 +112,7 @@ function isBefore(a: Member, b: Member): boolean {
   return a.slot.named && b.slot.named ? a.slot.rank < b.slot.rank : a.name < b.name;
 }
 
-// Every text that follows begins with a comma, or is empty if nothing is owned; the caller that opens an object strips the first.
-
+/** With a comma before it, as everything that is written. */
 function prefixOf(slot: Slot, name: string): string {
   return slot.named ? slot.prefix : isPlain(name) ? `,"f:${name}":` : `,${quoted(`f:${name}`)}:`;
 }
@@ -77,62 +122,70 @@ function leafOf(slot: Slot, name: string): string {
 }
 
 /** A member at a path that a blank object may have, too. */
-function textOfKnown(slot: Slot, name: string, value: Json): string {
+function writeKnown(text: FieldsText, slot: Slot, name: string, value: Json): void {
   const { schema, blank, absentIsNull, atomic } = slot;
-  if (blank === undefined) return textOfNew(slot, name, value);
-  if (absentIsNull) return textOfFilled(slot, name, value);
-  if (atomic || !isObject(value) || !isObject(blank)) return deepEqual(value, blank) ? "" : leafOf(slot, name);
-  let text = "";
-  for (const member of membersOf(schema, value)) text += textOfKnown(member.slot, member.name, member.value);
-  return text === "" ? "" : `${prefixOf(slot, name)}{${text.slice(1)}}`;
+  if (blank === undefined) return writeNew(text, slot, name, value);
+  if (absentIsNull) return writeFilled(text, slot, name, value);
+  if (atomic || !isObject(value) || !isObject(blank)) return deepEqual(value, blank) ? undefined : text.member(leafOf(slot, name));
+  const opened = text.open(prefixOf(slot, name));
+  for (const member of membersOf(schema, value)) writeKnown(text, member.slot, member.name, member.value);
+  text.close(opened, "");
 }
 
 /** A list or map that a blank object has as null: its items are new, it itself is not. */
-function textOfFilled(slot: Slot, name: string, value: Json): string {
-  if (value === null) return "";
-  const content = slot.atomic ? "" : contentOf(slot.schema, value);
-  return content === "" ? leafOf(slot, name) : `${prefixOf(slot, name)}{${content.slice(1)}}`;
+function writeFilled(text: FieldsText, slot: Slot, name: string, value: Json): void {
+  if (value === null) return;
+  if (slot.atomic) return text.member(leafOf(slot, name));
+  const opened = text.open(prefixOf(slot, name));
+  writeContent(text, slot.schema, value);
+  text.close(opened, leafOf(slot, name));
 }
 
 /** A new member: owned with everything in it. */
-function textOfNew(slot: Slot, name: string, value: Json): string {
-  if (slot.atomic || typeof value !== "object" || value === null) return leafOf(slot, name);
-  const content = contentOf(slot.schema, value);
-  return content === "" ? leafOf(slot, name) : `${prefixOf(slot, name)}{".":{}${content}}`;
+function writeNew(text: FieldsText, slot: Slot, name: string, value: Json): void {
+  if (slot.atomic || !hasContent(slot.schema, value)) return text.member(leafOf(slot, name));
+  writeOwned(text, prefixOf(slot, name), slot.schema, value);
+}
+
+/** A path that is owned itself, with its content. */
+function writeOwned(text: FieldsText, prefix: string, schema: Schema, value: Json): void {
+  const opened = text.open(prefix);
+  text.member(SELF);
+  writeContent(text, schema, value);
+  text.close(opened, "");
+}
+
+const SELF = `,".":{}`;
+
+/** True if `writeContent` writes anything. */
+function hasContent(schema: Schema, value: Json): boolean {
+  if (schema.type === "list") return isList(value) && value.length > 0;
+  return isObject(value) && !isEmptyObject(value);
 }
 
 /** The content of a new value that is not atomic. */
-function contentOf(schema: Schema, value: Json): string {
-  if (schema.type === "list") return isList(value) && value.length > 0 ? textOfItems(schema, value) : "";
-  if (!isObject(value)) return "";
-  let text = "";
-  for (const member of membersOf(schema, value)) text += textOfNew(member.slot, member.name, member.value);
-  return text;
+function writeContent(text: FieldsText, schema: Schema, value: Json): void {
+  if (schema.type === "list") {
+    if (isList(value) && value.length > 0) writeItems(text, schema, value);
+  } else if (isObject(value)) {
+    for (const member of membersOf(schema, value)) writeNew(text, member.slot, member.name, member.value);
+  }
 }
 
-function textOfItems(schema: ListSchema, list: readonly Json[]): string {
+function writeItems(text: FieldsText, schema: ListSchema, list: readonly Json[]): void {
   const slot = unnamedSlot(schema.items);
   const keys = keysOf(schema);
   const items = isSorted(keys, list) ? list : list.toSorted((a, b) => compareItems(keys, a, b));
-  let text = "";
-  let last = "";
-  let lastText = "";
-  for (const item of items) {
-    const element = quotedElement(schema, keys, item);
+  let element = quotedElement(schema, keys, items[0] as Json);
+  for (let index = 0, next = 1; index < items.length; index = next++) {
+    const item = items[index] as Json;
+    const prefix = `,${element}:`;
     // Items with the same key are adjacent and owned as one.
-    if (element === last) lastText = `,${element}:{}`;
-    else {
-      text += lastText;
-      last = element;
-      lastText = textOfItem(slot, element, item);
-    }
+    const own = element;
+    while (next < items.length && (element = quotedElement(schema, keys, items[next] as Json)) === own) next++;
+    if (next > index + 1 || slot.atomic || !hasContent(slot.schema, item)) text.member(`${prefix}{}`);
+    else writeOwned(text, prefix, slot.schema, item);
   }
-  return text + lastText;
-}
-
-function textOfItem(slot: Slot, element: string, item: Json): string {
-  const content = slot.atomic ? "" : contentOf(slot.schema, item);
-  return content === "" ? `,${element}:{}` : `,${element}:{".":{}${content}}`;
 }
 
 function isSorted(keys: readonly ListKey[], list: readonly Json[]): boolean {

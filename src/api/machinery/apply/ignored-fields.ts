@@ -4,6 +4,9 @@
  */
 import { fieldElement } from "./field-path.ts";
 import { FieldSet, itemWith } from "./field-set.ts";
+import { isObject, type Json, type JsonObject } from "../object.ts";
+import type { ListSchema, ObjectSchema } from "../schema.ts";
+import { elementOf, isList, keysOf, memberOf, memberSlot, unnamedSlot, type Slot } from "./shape.ts";
 
 /** Matches every key of a map and every item of a list. */
 export const ANY_ELEMENT = "*";
@@ -37,6 +40,54 @@ function onlyMatching(set: FieldSet, paths: readonly (readonly string[])[]): Fie
     const rest = matching.map((path) => path.slice(1));
     return itemWith(item, item.member, item.children === undefined ? undefined : onlyMatching(item.children, rest));
   });
+}
+
+const ignoredRoots = new WeakMap<IgnoredFields, readonly string[]>();
+
+/**
+ * `next` with the ignored root fields of `previous`, so that they are not compared: a write of a status sends the whole spec. Throws
+ * UnnamedItem as a comparison would.
+ */
+export function withIgnoredOf(
+  schema: ObjectSchema,
+  previous: JsonObject,
+  next: JsonObject,
+  ignored: IgnoredFields | undefined,
+): JsonObject {
+  if (ignored === undefined || "only" in ignored) return next;
+  let roots = ignoredRoots.get(ignored);
+  if (roots === undefined) ignoredRoots.set(ignored, (roots = ignored.flatMap((path) => (path.length === 1 ? path : []))));
+  if (roots.every((name) => memberOf(next, name) === memberOf(previous, name))) return next;
+  const result: Record<string, Json | undefined> = { ...next };
+  for (const name of roots) {
+    const kept = memberOf(previous, name);
+    if (next[name] !== kept) checkNamed(memberSlot(schema, name), next[name]);
+    if (kept === undefined) delete result[name];
+    else result[name] = kept;
+  }
+  return result;
+}
+
+/** Throws UnnamedItem if an item of a list with keys, or of a set, has none. */
+function checkNamed({ schema, atomic }: Slot, value: Json | undefined): void {
+  if (atomic) return;
+  if (schema.type !== "list") {
+    if (isObject(value)) for (const name in value) checkNamed(memberSlot(schema, name), value[name]);
+    return;
+  }
+  if (!isList(value)) return;
+  const slot = unnamedSlot(schema.items);
+  for (const item of value) {
+    if (!hasName(schema, item)) elementOf(schema, item);
+    checkNamed(slot, item);
+  }
+}
+
+/** False if only `elementOf` knows. */
+function hasName(schema: ListSchema, item: Json): boolean {
+  if (schema.listType === "set") return typeof item === "string" || typeof item === "number";
+  for (const { name } of keysOf(schema)) if (isObject(item) && memberOf(item, name) !== undefined) return true;
+  return false;
 }
 
 const rootFieldSets = new WeakMap<IgnoredFields, ReadonlySet<string>>();

@@ -165,6 +165,27 @@ test("a path gains ownership only of the fields that it writes", () => {
   });
 });
 
+test("what a path does not write changes no ownership, whatever a client sends there", () => {
+  fc.assert(
+    fc.property(specs, specs, (spec, sent) => {
+      const object = aWidget(spec, { status: { phase: "Up" } });
+      const options = { previous: object, previousManaged: track("one", object, { ignore: [] }), ignore: [["spec"], ["metadata", "x"]] };
+      const next = { ...object, status: { phase: "Down" } };
+      assert.equal(track("two", { ...next, spec: sent }, options).text(), track("two", next, options).text());
+    }),
+  );
+});
+
+test("an item without a key drops all ownership, also where the path does not write", () => {
+  const object = aWidget({ ports: [{ port: 80 }] }, { status: { phase: "Up" } });
+  const options = { previous: object, previousManaged: track("one", object), ignore: [["spec"]] };
+  const trackPorts = (...ports: readonly JsonObject[]) => track("two", aWidget({ ports }, { status: { phase: "Down" } }), options);
+
+  assert.equal(trackPorts({ port: 81 }, { protocol: "UDP" }).isEmpty, false);
+  assert.equal(track("two", aWidget({ parts: [null] }, { status: {} }), options).isEmpty, true);
+  assert.equal(track("two", aWidget({ tags: [{}] }, { status: {} }), options).isEmpty, true);
+});
+
 test("entries are sorted with appliers first, then by time and manager; a subresource has an entry of its own", () => {
   const entry = (more: Partial<ManagedFieldsEntry>): ManagedFieldsEntry => ({
     manager: "m",

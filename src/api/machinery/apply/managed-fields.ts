@@ -12,7 +12,7 @@ import { compareObjects, isSame } from "./compare.ts";
 import { textOfCreated } from "./created-text.ts";
 import { fieldElement } from "./field-path.ts";
 import { FieldSet } from "./field-set.ts";
-import { ignoredRootFields, type IgnoredFields } from "./ignored-fields.ts";
+import { ignoredRootFields, withIgnoredOf, type IgnoredFields } from "./ignored-fields.ts";
 import { capped, compareOwners, isSameOwner, Owner, ownerId, ownerOfEntry, type OwnerParts } from "./owner.ts";
 import { ownersOfText } from "./owner-text.ts";
 import { blankObject, UnnamedItem } from "./shape.ts";
@@ -137,9 +137,10 @@ export function trackUpdate(options: TrackUpdateOptions): ManagedFields {
   }
   try {
     const before = previous ?? blankObject(schema);
-    const comparison = compareObjects(schema, before, next);
+    const ownable = previous === undefined ? next : withIgnoredOf(schema, previous, next, options.ignore);
+    const comparison = compareObjects(schema, before, ownable);
     if (managed === options.previousManaged && isSame(comparison)) return managed;
-    return takeChanges(managed, options, { previous: before, next, comparison });
+    return takeChanges(managed, options, { previous: before, next: ownable, comparison });
   } catch (error) {
     // A list has an item without a key: upstream then drops the ownership rather than failing the write.
     if (error instanceof UnnamedItem) return ManagedFields.none;
