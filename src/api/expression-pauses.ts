@@ -9,3 +9,12 @@ export function* pauseIfTickSpent(): Generator<FieldError, void> {
   yield PAUSE;
   beginTick();
 }
+
+/** Pauses where the steps yield, which begin a new tick themselves. */
+export function* paused<T>(steps: Generator<void, T>): Generator<FieldError, T> {
+  for (;;) {
+    const { done, value } = steps.next();
+    if (done === true) return value;
+    yield PAUSE;
+  }
+}

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { describe, test } from "node:test";
-import { compile } from "./compile.ts";
+import { compile, compileInStages } from "./compile.ts";
 import { createEnvironment } from "./environment.ts";
 import { completeNow } from "./program/evaluation-turns.ts";
 import { DYN } from "./types/type.ts";
@@ -94,6 +94,27 @@ describe("expressions that would take long to compile are refused", () => {
 
       match(compilation.ok ? "compiled" : compilation.message, message);
     });
+  }
+});
+
+test("a long compilation yields between its stages, and a short one does not", () => {
+  const long = Array.from({ length: 1_500 }, () => "true").join(" && ");
+
+  const yields = (expression: string): number => [...compileInStages(environment, expression)].length;
+
+  deepEqual([yields(long), yields("text == 'a'")], [3, 0]);
+});
+
+test("the result of a compilation in stages is that of one without", () => {
+  for (const expression of ["text == 'a'", "text ==", "nothing", "text.matches('(')", `[${"1,".repeat(10_000)}1]`]) {
+    const stages = compileInStages(environment, expression);
+    let stage = stages.next();
+    while (stage.done !== true) stage = stages.next();
+
+    const { value } = stage;
+
+    const whole = compile(environment, expression);
+    equal(value.ok ? value.program.source : value.message, whole.ok ? whole.program.source : whole.message);
   }
 });
 

@@ -16,21 +16,25 @@ export interface CheckedPolicy {
   readonly params: Declaration | undefined;
 }
 
-export function typeWarnings({ spec, types, params }: CheckedPolicy): readonly ExpressionWarning[] {
+/** Yields where the event loop should be yielded. */
+export function* typeWarnings({ spec, types, params }: CheckedPolicy): Generator<void, readonly ExpressionWarning[]> {
   const { validations = [], variables, paramKind } = spec;
   const checks = types.map(({ kind, declaration }) => ({
     title: `${apiVersionOf(kind)}, Kind=${kind.kind}`,
     expressions: new AdmissionExpressions({ hasParams: paramKind !== undefined, variables, object: declaration, params }),
   }));
-  const warningsOf = (source: string, fieldRef: string): readonly ExpressionWarning[] => {
-    const messages = checks.flatMap(({ title, expressions }) => {
-      const compiled = expressions.compile(source, "check");
-      return compiled.ok ? [] : `${title}: ${compiled.message.replace(/^compilation failed: /, "")}\n`;
-    });
-    return messages.length === 0 ? [] : [{ fieldRef, warning: messages.join("\n") }];
+  const warnings: ExpressionWarning[] = [];
+  const check = function* (source: string, fieldRef: string): Generator<void, void> {
+    const messages: string[] = [];
+    for (const { title, expressions } of checks) {
+      const compiled = yield* expressions.compile(source, "check");
+      if (!compiled.ok) messages.push(`${title}: ${compiled.message.replace(/^compilation failed: /, "")}\n`);
+    }
+    if (messages.length > 0) warnings.push({ fieldRef, warning: messages.join("\n") });
   };
-  return validations.flatMap(({ expression, messageExpression = "" }, index) => [
-    ...warningsOf(expression, `spec.validations[${index}].expression`),
-    ...(messageExpression === "" ? [] : warningsOf(messageExpression, `spec.validations[${index}].messageExpression`)),
-  ]);
+  for (const [index, { expression, messageExpression = "" }] of validations.entries()) {
+    yield* check(expression, `spec.validations[${index}].expression`);
+    if (messageExpression !== "") yield* check(messageExpression, `spec.validations[${index}].messageExpression`);
+  }
+  return warnings;
 }

@@ -6,6 +6,7 @@ import { validatingAdmissionPolicies } from "../../api/admissionregistration.k8s
 import type { ValidatingAdmissionPolicy, ValidatingAdmissionPolicySpec } from "../../api/generated/admissionregistration.k8s.io/v1.ts";
 import { apiVersionOf, parseApiVersion, type GroupVersion, type GroupVersionKind } from "../../api/machinery/object.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
+import { EvaluationTurns } from "../../cel/program/evaluation-turns.ts";
 import type { Declaration } from "../../cel/types/declaration.ts";
 import type { Client } from "../../client/client.ts";
 import { discoverVersion } from "../../client/discovery.ts";
@@ -13,7 +14,7 @@ import { defineController, onChange, watch, type Outcome, type Pass, type WorkKe
 import { itself } from "../runtime/keys.ts";
 import { resourcesOf, TYPES_MAX } from "./checked-types.ts";
 import { declareKind, type Components } from "./declare-type.ts";
-import { typeWarnings, type CheckedType } from "./type-warnings.ts";
+import { typeWarnings, type CheckedPolicy, type CheckedType } from "./type-warnings.ts";
 
 /** Upstream's. */
 const FIELD_MANAGER = "validatingadmissionpolicy-status";
@@ -27,12 +28,14 @@ export const validatingAdmissionPolicyStatusController = defineController({
   reconcile,
 });
 
-async function reconcile({ name }: WorkKey, { read, write }: Pass): Promise<Outcome> {
+async function reconcile({ name }: WorkKey, { read, write, clock }: Pass): Promise<Outcome> {
   const policy = read.get(validatingAdmissionPolicies, { name });
   if (policy?.spec === undefined) return onChange;
   const { generation = 0 } = policy.metadata;
   if (generation <= (policy.status?.observedGeneration ?? 0)) return onChange;
-  const expressionWarnings = await warningsOf(write, policy.spec);
+  const expressionWarnings = await new EvaluationTurns((work) => clock.soon(work)).run(
+    typeWarnings(await checkedPolicy(write, policy.spec)),
+  );
   const { apiVersion, kind } = policy;
   const typeChecking = expressionWarnings.length === 0 ? {} : { expressionWarnings };
   const part = {
@@ -45,7 +48,7 @@ async function reconcile({ name }: WorkKey, { read, write }: Pass): Promise<Outc
   return onChange;
 }
 
-async function warningsOf(client: Client, spec: ValidatingAdmissionPolicySpec): Promise<ReturnType<typeof typeWarnings>> {
+async function checkedPolicy(client: Client, spec: ValidatingAdmissionPolicySpec): Promise<CheckedPolicy> {
   const types = new KnownTypes(client);
   const kinds = await types.kindsOf(spec);
   const declared: CheckedType[] = [];
@@ -56,7 +59,7 @@ async function warningsOf(client: Client, spec: ValidatingAdmissionPolicySpec): 
   const { apiVersion = "", kind = "" } = spec.paramKind ?? {};
   const version = parseApiVersion(apiVersion);
   const params = spec.paramKind === undefined || version === undefined ? undefined : await types.declaration({ ...version, kind });
-  return typeWarnings({ spec, types: declared, params });
+  return { spec, types: declared, params };
 }
 
 /** Types of the server, for one reconciliation. What the server does not know is left out. */

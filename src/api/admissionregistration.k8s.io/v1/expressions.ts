@@ -2,7 +2,7 @@
  * Expressions in policies and webhooks: required fields, names, and limits. `checkExpression` compiles them, and reports what does not
  * compile or has the wrong type as upstream does.
  */
-import { pauseIfTickSpent } from "../../expression-pauses.ts";
+import { paused, pauseIfTickSpent } from "../../expression-pauses.ts";
 import {
   AdmissionExpressions,
   type CompiledExpression,
@@ -24,7 +24,7 @@ export interface ExpressionUse {
 
 export function* checkExpression(expression: string, at: string, { purpose, hasParams, variables }: ExpressionUse): Iterable<FieldError> {
   yield* pauseIfTickSpent();
-  yield* compilationErrors(compilerOf({ hasParams, variables }).compile(expression, purpose), expression, at);
+  yield* compilationErrors(yield* paused(compilerOf({ hasParams, variables }).compile(expression, purpose)), expression, at);
 }
 
 function* compilationErrors(compiled: CompiledExpression, expression: string, at: string): Iterable<FieldError> {
@@ -87,7 +87,8 @@ export function* validateVariables(
       continue;
     }
     yield* pauseIfTickSpent();
-    yield* compilationErrors(compilerOf({ hasParams, variables }).variable(index), expression, child(here, "expression"));
+    const compiled = yield* paused(compilerOf({ hasParams, variables }).variable(index));
+    yield* compilationErrors(compiled, expression, child(here, "expression"));
   }
 }
 

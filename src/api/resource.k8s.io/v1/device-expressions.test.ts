@@ -2,7 +2,7 @@ import assert from "node:assert/strict";
 import test from "node:test";
 import { firstCauses } from "../../machinery/validation-errors.ts";
 import { describeFieldError } from "../../machinery/field-error.ts";
-import { compileDeviceExpression, validateDeviceExpression } from "./device-expressions.ts";
+import { compileDeviceExpressionQuickly, validateDeviceExpression } from "./device-expressions.ts";
 
 /** Worst-case costs are those that Kubernetes 1.36 estimates. */
 const COSTS: readonly [expression: string, cost: bigint][] = [
@@ -28,10 +28,10 @@ const COSTS: readonly [expression: string, cost: bigint][] = [
 
 for (const [expression, cost] of COSTS) {
   test(`the device selector ${expression} is valid and costs at most ${cost}`, () => {
-    const compilation = compileDeviceExpression(expression);
+    const compilation = compileDeviceExpressionQuickly(expression);
 
     assert.deepEqual(firstCauses(validateDeviceExpression(expression, "at")), []);
-    assert.equal(compilation.ok && compilation.program.estimatedCost.max, cost);
+    assert.equal(compilation?.ok === true && compilation.program.estimatedCost.max, cost);
   });
 }
 

@@ -3,13 +3,13 @@
  *
  * Not here: evaluating them (scheduler).
  */
-import { compile, compileQuickly } from "../../../cel/compile.ts";
+import { compileInStages, compileQuickly } from "../../../cel/compile.ts";
 import { PER_CALL_LIMIT, type Compilation } from "../../../cel/contract.ts";
 import { createEnvironment } from "../../../cel/environment.ts";
 import { QUANTITY } from "../../../cel/library/quantities.ts";
 import { declared, declareMap, declareObject, declareSimple, type Declaration } from "../../../cel/types/declaration.ts";
 import { ANY, BOOL, isSameType, typeText } from "../../../cel/types/type.ts";
-import { pauseIfTickSpent } from "../../expression-pauses.ts";
+import { paused, pauseIfTickSpent } from "../../expression-pauses.ts";
 import { forbidden, internalFieldError, invalid, type FieldError } from "../../machinery/field-error.ts";
 import { DRIVER_LENGTH_MAX_BYTES, IDENTIFIER_LENGTH_MAX_BYTES } from "./device-names.ts";
 import { ATTRIBUTE_LENGTH_MAX_BYTES, ATTRIBUTES_AND_CAPACITIES_MAX } from "./resource-slice/validate-device.ts";
@@ -44,18 +44,19 @@ const DEVICE = declareObject("kubernetes.DRADevice", {
 
 const ENVIRONMENT = createEnvironment({ variables: { device: DEVICE.type }, declarations: [DEVICE], sizes: DEVICE, bindMacro: true });
 
-export function compileDeviceExpression(expression: string): Compilation {
-  return compile(ENVIRONMENT, expression);
+/** Yields where the event loop should be yielded. */
+export function compileDeviceExpression(expression: string): Generator<void, Compilation> {
+  return compileInStages(ENVIRONMENT, expression);
 }
 
-/** Undefined if it takes long: `compileDeviceExpression` does it then, in a tick of its own. */
+/** Undefined if it takes long: `compileDeviceExpression` does it then. */
 export function compileDeviceExpressionQuickly(expression: string): Compilation | undefined {
   return compileQuickly(ENVIRONMENT, expression);
 }
 
 export function* validateDeviceExpression(expression: string, at: string): Iterable<FieldError> {
   yield* pauseIfTickSpent();
-  const compilation = compileDeviceExpression(expression);
+  const compilation = yield* paused(compileDeviceExpression(expression));
   if (!compilation.ok) {
     const { stage, message } = compilation;
     if (stage === "program") yield internalFieldError(at, `program instantiation failed: ${message}`);

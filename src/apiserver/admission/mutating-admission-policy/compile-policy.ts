@@ -1,7 +1,7 @@
 /** The expressions of a MutatingAdmissionPolicy, compiled once. One that does not compile fails when it is evaluated. */
 import { AdmissionExpressions, type CompiledExpression } from "../../../api/admissionregistration.k8s.io/v1/cel/admission-expressions.ts";
 import type { MutatingAdmissionPolicySpec } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
-import type { NamedExpression } from "../../shared/admission-policy/expression-input.ts";
+import { compileVariables, type NamedExpression } from "../../shared/admission-policy/expression-input.ts";
 import { compileConditions, type CompiledCondition } from "../../shared/admission-policy/match-conditions.ts";
 
 export interface CompiledMutation {
@@ -16,17 +16,18 @@ export interface CompiledPolicy {
   readonly mutations: readonly CompiledMutation[];
 }
 
-export function compilePolicy(spec: MutatingAdmissionPolicySpec): CompiledPolicy {
+/** Yields where the event loop should be yielded. */
+export function* compilePolicy(spec: MutatingAdmissionPolicySpec): Generator<void, CompiledPolicy> {
   const { paramKind, variables = [], mutations = [], matchConditions = [] } = spec;
   const hasParams = paramKind !== undefined;
   const expressions = new AdmissionExpressions({ hasParams, variables });
-  return {
-    conditions: compileConditions(matchConditions, { hasParams }),
-    variables: variables.map(({ name }, index) => ({ name, compiled: expressions.variable(index) })),
-    mutations: mutations.map(({ patchType, applyConfiguration, jsonPatch }) => {
-      const isApplied = patchType === "ApplyConfiguration";
-      const source = (isApplied ? applyConfiguration : jsonPatch)?.expression ?? "";
-      return { patchType, source, expression: expressions.compile(source, isApplied ? "apply configuration" : "JSON patch") };
-    }),
-  };
+  const conditions = yield* compileConditions(matchConditions, { hasParams });
+  const compiled = { conditions, variables: yield* compileVariables(expressions, variables), mutations: [] as CompiledMutation[] };
+  for (const { patchType, applyConfiguration, jsonPatch } of mutations) {
+    const isApplied = patchType === "ApplyConfiguration";
+    const source = (isApplied ? applyConfiguration : jsonPatch)?.expression ?? "";
+    const expression = yield* expressions.compile(source, isApplied ? "apply configuration" : "JSON patch");
+    compiled.mutations.push({ patchType, source, expression });
+  }
+  return compiled;
 }

@@ -30,7 +30,7 @@ type Invocation = PolicyInvocation<MutatingAdmissionPolicySpec, CompiledPolicy>;
 type Match = PolicyMatch<MutatingAdmissionPolicySpec, CompiledPolicy>;
 
 export function mutatingAdmissionPolicy(dependencies: AdmissionDependencies): AdmissionPlugin {
-  const index = new PolicyIndex<MutatingAdmissionPolicySpec, CompiledPolicy>(dependencies.endpoints, compilePolicy);
+  const index = new PolicyIndex<MutatingAdmissionPolicySpec, CompiledPolicy>(dependencies, compilePolicy);
   return {
     name: NAME,
     async start() {
@@ -78,9 +78,10 @@ async function mutate(
       evaluations: dependencies.evaluations,
       ...(await objectsFor(current, target)),
     };
-    if (!(await isWanted(dependencies, invocation, input, denials))) continue;
+    const compiled = await policy.compiled.get();
+    if (!(await isWanted(dependencies, invocation, { input, conditions: compiled.conditions }, denials))) continue;
     if (isSecondRound && !rounds.isRequired(id)) continue;
-    const changed = await mutated(dependencies, invocation, input, denials);
+    const changed = await mutated(dependencies, invocation, { input, compiled }, denials);
     if (changed !== undefined) {
       current = { ...current, object: await objectBack(current, target, changed) };
       rounds.requireAll();
@@ -97,11 +98,11 @@ async function mutate(
 async function isWanted(
   { metrics, clock }: AdmissionDependencies,
   { policy, binding }: Invocation,
-  input: ExpressionInput,
+  { input, conditions }: { readonly input: ExpressionInput; readonly conditions: CompiledPolicy["conditions"] },
   denials: Denial[],
 ): Promise<boolean> {
   const owner = { name: policy.name, kind: "policy", type: "validate", operation: input.request.operation } as const;
-  const result = await evaluateConditions(policy.compiled.conditions, input, { metrics, clock, owner });
+  const result = await evaluateConditions(conditions, input, { metrics, clock, owner });
   if ("error" in result) {
     if (policy.spec.failurePolicy !== "Ignore")
       denials.push({ policy: policy.name, binding: binding.name, message: result.error, isInvalid: true });
@@ -115,13 +116,13 @@ async function isWanted(
 async function mutated(
   { metrics, clock }: AdmissionDependencies,
   { policy, binding }: Invocation,
-  input: ExpressionInput,
+  { input, compiled }: { readonly input: ExpressionInput; readonly compiled: CompiledPolicy },
   denials: Denial[],
 ): Promise<KubeObject | undefined> {
   const { object } = input;
   if (object === undefined) return undefined;
   let current = object;
-  for (const mutation of policy.compiled.mutations) {
+  for (const mutation of compiled.mutations) {
     const startMs = clock.monotonic();
     const observed = (error: ObservedPolicy["error"], action: ObservedPolicy["action"]) =>
       metrics.policyChecked("mutating", {
@@ -132,10 +133,7 @@ async function mutated(
         durationMs: clock.monotonic() - startMs,
       });
     try {
-      const evaluation = new ExpressionEvaluation(
-        { ...input, object: current },
-        { budget: RUNTIME_BUDGET, variables: policy.compiled.variables },
-      );
+      const evaluation = new ExpressionEvaluation({ ...input, object: current }, { budget: RUNTIME_BUDGET, variables: compiled.variables });
       current = await applyMutation(mutation, evaluation, { object: current, target: input.target });
       observed("no_error", "allow");
     } catch (error) {

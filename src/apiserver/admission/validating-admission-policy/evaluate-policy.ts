@@ -3,6 +3,7 @@ import type { ValidatingAdmissionPolicySpec } from "../../../api/generated/admis
 import { MESSAGE_EXPRESSION_SIZE_MAX, RUNTIME_BUDGET } from "../../../cel/contract.ts";
 import type { Clock } from "../../../base/clock.ts";
 import type { AdmissionMetrics } from "../../framework/admission/admission-metrics.ts";
+import type { CompiledOnce } from "../../shared/admission-policy/compiled-once.ts";
 import { ExpressionEvaluation, OutOfBudget, type Evaluated, type ExpressionInput } from "../../shared/admission-policy/expression-input.ts";
 import { evaluateConditions } from "../../shared/admission-policy/match-conditions.ts";
 import type { CompiledPolicy, CompiledValidation } from "./compile-policy.ts";
@@ -25,7 +26,7 @@ export interface PolicyResult {
 export interface EvaluatedPolicy {
   readonly name: string;
   readonly spec: ValidatingAdmissionPolicySpec;
-  readonly compiled: CompiledPolicy;
+  readonly compiled: CompiledOnce<CompiledPolicy>;
 }
 
 export interface EvaluationContext {
@@ -36,7 +37,9 @@ export interface EvaluationContext {
 const NOTHING: PolicyResult = { decisions: [], annotations: [] };
 
 export async function evaluatePolicy(policy: EvaluatedPolicy, input: ExpressionInput, context: EvaluationContext): Promise<PolicyResult> {
-  const { compiled, spec, name } = policy;
+  const { spec, name } = policy;
+  const compiling = policy.compiled.get();
+  const compiled = compiling instanceof Promise ? await compiling : compiling;
   const owner = { name, kind: "policy", type: "validate", operation: input.request.operation } as const;
   const conditions = evaluateConditions(compiled.conditions, input, { ...context, owner });
   const matched = conditions instanceof Promise ? await conditions : conditions;
@@ -47,8 +50,8 @@ export async function evaluatePolicy(policy: EvaluatedPolicy, input: ExpressionI
     return NOTHING;
   }
   try {
-    const decisions = await decide(policy, input, context);
-    const { annotations, errors } = await annotate(policy, input);
+    const decisions = await decide(compiled, spec, input, context);
+    const { annotations, errors } = await annotate(compiled, spec, input);
     return { decisions: [...decisions, ...errors], annotations };
   } catch (error) {
     if (error instanceof OutOfBudget) return { decisions: [failed(error.message)], annotations: [] };
@@ -62,11 +65,11 @@ function failure({ failurePolicy }: ValidatingAdmissionPolicySpec, message: stri
 
 /** Rejects with OutOfBudget. */
 async function decide(
-  { compiled, spec }: EvaluatedPolicy,
+  { variables, validations }: CompiledPolicy,
+  spec: ValidatingAdmissionPolicySpec,
   input: ExpressionInput,
   { clock }: EvaluationContext,
 ): Promise<readonly PolicyDecision[]> {
-  const { variables, validations } = compiled;
   const evaluation = new ExpressionEvaluation(input, { budget: RUNTIME_BUDGET, variables });
   const results: { readonly validated: CompiledValidation; readonly result: Evaluated; readonly durationMs: number }[] = [];
   for (const validated of validations) {
@@ -132,10 +135,10 @@ function usable(text: string): string {
 const ANNOTATION_LENGTH_MAX = 10 * 1024;
 
 async function annotate(
-  { compiled, spec }: EvaluatedPolicy,
+  { annotations: wanted, variables }: CompiledPolicy,
+  spec: ValidatingAdmissionPolicySpec,
   input: ExpressionInput,
 ): Promise<{ readonly annotations: PolicyResult["annotations"]; readonly errors: readonly PolicyDecision[] }> {
-  const { annotations: wanted, variables } = compiled;
   if (wanted.length === 0) return { annotations: [], errors: [] };
   const evaluation = new ExpressionEvaluation(input, { budget: RUNTIME_BUDGET, variables });
   const annotations: { readonly key: string; readonly value: string }[] = [];

@@ -22,7 +22,7 @@ type Invocation = PolicyInvocation<ValidatingAdmissionPolicySpec, CompiledPolicy
 type Match = PolicyMatch<ValidatingAdmissionPolicySpec, CompiledPolicy>;
 
 export function validatingAdmissionPolicy(dependencies: AdmissionDependencies): AdmissionPlugin {
-  const index = new PolicyIndex<ValidatingAdmissionPolicySpec, CompiledPolicy>(dependencies.endpoints, compilePolicy);
+  const index = new PolicyIndex<ValidatingAdmissionPolicySpec, CompiledPolicy>(dependencies, compilePolicy);
   return {
     name: "ValidatingAdmissionPolicy",
     async start() {

@@ -1,6 +1,7 @@
 /** The variables of expressions of webhooks and policies for one request, and the evaluation of expressions within a budget. */
 import type { Namespace } from "../../../api/generated/core/v1.ts";
-import type { CompiledExpression } from "../../../api/admissionregistration.k8s.io/v1/cel/admission-expressions.ts";
+import type { AdmissionExpressions, CompiledExpression } from "../../../api/admissionregistration.k8s.io/v1/cel/admission-expressions.ts";
+import type { Variable } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import type { AccessCheck, AccessCheckDecision, Bindings, DecideAccess, Evaluation, SuspendedEvaluation } from "../../../cel/contract.ts";
 import type { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
@@ -29,6 +30,16 @@ export interface ExpressionInput extends AdmittedObjects {
 export interface NamedExpression {
   readonly name: string;
   readonly compiled: CompiledExpression;
+}
+
+/** Yields where the event loop should be yielded. */
+export function* compileVariables(
+  expressions: AdmissionExpressions,
+  variables: readonly Variable[],
+): Generator<void, readonly NamedExpression[]> {
+  const compiled: NamedExpression[] = [];
+  for (const [index, { name }] of variables.entries()) compiled.push({ name, compiled: yield* expressions.variable(index) });
+  return compiled;
 }
 
 export type Evaluated = { readonly ok: true; readonly value: CelValue } | { readonly ok: false; readonly message: string };

@@ -13,12 +13,17 @@ export interface CompiledCondition {
   readonly compiled: CompiledExpression;
 }
 
-export function compileConditions(
+/** Yields where the event loop should be yielded. */
+export function* compileConditions(
   conditions: readonly MatchCondition[],
   { hasParams }: { readonly hasParams: boolean },
-): readonly CompiledCondition[] {
+): Generator<void, readonly CompiledCondition[]> {
   const expressions = new AdmissionExpressions({ hasParams });
-  return conditions.map(({ expression }) => ({ source: expression, compiled: expressions.compile(expression, "match condition") }));
+  const compiled: CompiledCondition[] = [];
+  for (const { expression: source } of conditions) {
+    compiled.push({ source, compiled: yield* expressions.compile(source, "match condition") });
+  }
+  return compiled;
 }
 
 export type ConditionsResult =

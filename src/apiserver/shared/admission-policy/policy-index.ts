@@ -6,11 +6,13 @@ import type { MatchResources, NamedRuleWithOperations, ParamRef } from "../../..
 import type { PolicySpec } from "../../../api/admissionregistration.k8s.io/v1/policy.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
-import type { AdmissionRequest } from "../../framework/admission.ts";
+import type { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
+import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import type { Endpoint, Endpoints } from "../../framework/endpoints.ts";
 import type { Follower } from "../../framework/objects.ts";
 import { findTarget, isAdmissionPolicy, isReview, type AdmissionTarget, type RequestPlace } from "../admission/admission-target.ts";
 import type { RequestSelectors } from "../admission/selected-request.ts";
+import { CompiledOnce } from "./compiled-once.ts";
 
 export interface Policy<Spec extends PolicySpec> extends KubeObject {
   readonly spec?: Spec;
@@ -34,7 +36,7 @@ export interface IndexedPolicy<Spec extends PolicySpec, Compiled> {
   readonly spec: Spec;
   readonly match: ResourceMatch;
   /** Compiled on first use: most policies of a large cluster never match a request of a small one. */
-  readonly compiled: Compiled;
+  readonly compiled: CompiledOnce<Compiled>;
   /** By name. */
   readonly bindings: readonly IndexedBinding[];
 }
@@ -85,17 +87,25 @@ function namedRules(rules: readonly NamedRuleWithOperations[], name: string): re
   return rules.filter(({ resourceNames = [] }) => resourceNames.length === 0 || resourceNames.includes(name));
 }
 
+/** Yields where the event loop should be yielded. */
+type CompilePolicy<Spec, Compiled> = (spec: Spec) => Generator<void, Compiled>;
+
 export class PolicyIndex<Spec extends PolicySpec, Compiled> {
   readonly #endpoints: Endpoints;
-  readonly #compile: (spec: Spec, name: string) => Compiled;
+  readonly #compile: CompilePolicy<Spec, Compiled>;
+  readonly #turns: EvaluationTurns;
   readonly #policies = new Map<string, Omit<IndexedPolicy<Spec, Compiled>, "bindings">>();
   readonly #bindings = new Map<string, IndexedBinding>();
   #bound: readonly IndexedPolicy<Spec, Compiled>[] | undefined;
   #matches = new WeakMap<Endpoint, Map<string, readonly PolicyMatch<Spec, Compiled>[]>>();
   readonly #none: readonly PolicyMatch<Spec, Compiled>[] = [];
 
-  constructor(endpoints: Endpoints, compile: (spec: Spec, name: string) => Compiled) {
+  constructor(
+    { endpoints, evaluations }: Pick<AdmissionDependencies, "endpoints" | "evaluations">,
+    compile: CompilePolicy<Spec, Compiled>,
+  ) {
     this.#endpoints = endpoints;
+    this.#turns = evaluations;
     this.#compile = compile;
     endpoints.onChange(() => this.#forget());
   }
@@ -114,15 +124,11 @@ export class PolicyIndex<Spec extends PolicySpec, Compiled> {
   readonly policyFollower: Follower = {
     put: (object) => {
       const { metadata, spec = {} as Spec } = object as Policy<Spec>;
-      const compile = this.#compile;
-      let compiled: Compiled | undefined;
       this.#policies.set(metadata.name, {
         name: metadata.name,
         spec,
         match: new ResourceMatch(spec.matchConstraints),
-        get compiled() {
-          return (compiled ??= compile(spec, metadata.name));
-        },
+        compiled: new CompiledOnce(this.#turns, () => this.#compile(spec)),
       });
       this.#forget();
     },
@@ -173,7 +179,7 @@ export class PolicyIndex<Spec extends PolicySpec, Compiled> {
     }
     return [...this.#policies.values()].toSorted(byName).flatMap((policy) => {
       const bindings = byPolicy.get(policy.name);
-      return bindings === undefined ? [] : withBindings(policy, bindings);
+      return bindings === undefined ? [] : { ...policy, bindings };
     });
   }
 
@@ -185,12 +191,4 @@ export class PolicyIndex<Spec extends PolicySpec, Compiled> {
 
 function byName(a: { readonly name: string }, b: { readonly name: string }): number {
   return a.name < b.name ? -1 : 1;
-}
-
-/** Keeps `compiled` lazy. */
-function withBindings<Spec extends PolicySpec, Compiled>(
-  policy: Omit<IndexedPolicy<Spec, Compiled>, "bindings">,
-  bindings: readonly IndexedBinding[],
-): IndexedPolicy<Spec, Compiled> {
-  return Object.create(policy, { bindings: { value: bindings, enumerable: true } }) as IndexedPolicy<Spec, Compiled>;
 }

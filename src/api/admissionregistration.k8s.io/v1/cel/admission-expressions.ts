@@ -1,8 +1,9 @@
 /**
  * Compiles the expressions of webhooks and policies: the variables that they know, the types that they must have, and upstream's messages.
- * One compiler per policy, since expressions know the policy's own variables, each with the type of its expression.
+ * One compiler per policy, since expressions know the policy's own variables, each with the type of its expression. Compilations yield where
+ * the event loop should be yielded.
  */
-import { compile } from "../../../../cel/compile.ts";
+import { compileInStages } from "../../../../cel/compile.ts";
 import type { Program } from "../../../../cel/contract.ts";
 import { createEnvironment, type Environment } from "../../../../cel/environment.ts";
 import { AUTHORIZER, RESOURCE_CHECK } from "../../../../cel/library/authorizer.ts";
@@ -74,11 +75,14 @@ export class AdmissionExpressions {
   }
 
   /** The variable of the policy, compiled after those before it. */
-  variable(index: number): CompiledExpression {
+  *variable(index: number): Generator<void, CompiledExpression> {
     const { variables = [] } = this.#options;
-    for (let next = this.#variables.length; next <= index; next++) {
+    while (this.#variables.length <= index) {
+      const next = this.#variables.length;
       const { name, expression } = variables[next] as Variable;
-      const compiled = this.#compile(expression, PURPOSES.variable);
+      const compiled = yield* this.#compile(expression, PURPOSES.variable);
+      // Another caller may have compiled it in the meantime.
+      if (next !== this.#variables.length) continue;
       this.#variables.push(compiled);
       this.#fields.set(name, compiled.ok ? declarationOf(compiled.program.outputType) : declared.dyn);
     }
@@ -86,14 +90,14 @@ export class AdmissionExpressions {
   }
 
   /** An expression that may use all variables. */
-  compile(source: string, purpose: ExpressionPurpose): CompiledExpression {
+  *compile(source: string, purpose: ExpressionPurpose): Generator<void, CompiledExpression> {
     const { variables = [] } = this.#options;
-    if (variables.length > 0) this.variable(variables.length - 1);
-    return this.#compile(source, PURPOSES[purpose]);
+    if (variables.length > 0) yield* this.variable(variables.length - 1);
+    return yield* this.#compile(source, PURPOSES[purpose]);
   }
 
-  #compile(source: string, { returns, hasAuthorizer, hasPatchTypes }: Purpose): CompiledExpression {
-    const compilation = compile(this.#environment({ hasAuthorizer, hasPatchTypes }), source);
+  *#compile(source: string, { returns, hasAuthorizer, hasPatchTypes }: Purpose): Generator<void, CompiledExpression> {
+    const compilation = yield* compileInStages(this.#environment({ hasAuthorizer, hasPatchTypes }), source);
     if (!compilation.ok) {
       const isInternal = compilation.stage === "program";
       const title = isInternal ? "program instantiation failed" : "compilation failed";

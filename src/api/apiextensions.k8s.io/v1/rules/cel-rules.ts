@@ -1,5 +1,5 @@
 /** The rule language in the Common Expression Language, as Kubernetes has it. */
-import { compile } from "../../../../cel/compile.ts";
+import { compileInStages } from "../../../../cel/compile.ts";
 import type { CelSchema } from "../../../../cel/contract.ts";
 import { createEnvironment, type Environment } from "../../../../cel/environment.ts";
 import { declareSchema, withTypeAndObjectMeta } from "../../../../cel/schema/declare.ts";
@@ -23,7 +23,7 @@ const environments = new WeakMap<Declaration, Environments>();
 
 export const celRules: RuleLanguage = {
   declare: (schema, isResource) => declareSchema(celSchema(schema), { name: SELF_TYPE, isResourceRoot: isResource }),
-  compile: (self, source, { optionalOldSelf }) => compile(environmentOf(self, optionalOldSelf), source),
+  compile: (self, source, { optionalOldSelf }) => compileInStages(environmentOf(self, optionalOldSelf), source),
   bind({ schema, isResource, value, previous }, { optionalOldSelf }) {
     const full = isResource ? withTypeAndObjectMeta(celSchema(schema)) : celSchema(schema);
     const read = (json: Json) => () => schemaValue(json, full);

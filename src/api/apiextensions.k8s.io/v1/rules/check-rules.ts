@@ -1,5 +1,5 @@
 /** Compiles the validation rules of a definition's schema when it is created or changed, with upstream's errors. */
-import { pauseIfTickSpent } from "../../../expression-pauses.ts";
+import { paused, pauseIfTickSpent } from "../../../expression-pauses.ts";
 import type { ValidationRule } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, element, internalFieldError, invalid, type FieldError } from "../../../machinery/field-error.ts";
 import type { JsonObject } from "../../../machinery/object.ts";
@@ -35,7 +35,7 @@ function* checkRules({ language, total, limitsExpressions }: RuleChecks, rules: 
   for (const [index, rule] of (schema["x-kubernetes-validations"] ?? []).entries()) {
     yield* pauseIfTickSpent();
     const ruleAt = child(element(rulesAt, index), "rule");
-    const compiled = compileRule(language, self, rule);
+    const compiled = yield* paused(compileRule(language, self, rule));
     yield* pauseIfTickSpent();
     const cost = costOfAll(compiled.program?.estimatedCost.max ?? 0n, ancestry, self.minSerializedSize);
     const tooCostly = total.add(ruleAt, cost, { what: "estimated rule cost", ...limit });

@@ -3,7 +3,7 @@
  * `oldSelf` apply to changes of values that correspond to a previous one; violations of other rules by unchanged values are warnings only
  * (ratcheting). All rules of a request share one cost budget.
  */
-import { pauseIfTickSpent } from "../../../expression-pauses.ts";
+import { paused, pauseIfTickSpent } from "../../../expression-pauses.ts";
 import {
   MESSAGE_EXPRESSION_SIZE_MAX,
   RUNTIME_BUDGET,
@@ -45,12 +45,17 @@ export function ruleEvaluation(language: RuleLanguage, schema: JsonSchema): Rule
   };
 }
 
+interface LazyRule {
+  readonly compile: () => Generator<void, CompiledRule>;
+  compiled: CompiledRule | undefined;
+}
+
 /** A schema with rules, or with rules below it. */
 interface RuleNode {
   readonly schema: JsonSchema;
   readonly isResource: boolean;
   /** Compiled when first evaluated: a schema may have thousands. */
-  readonly rules: readonly (() => CompiledRule)[];
+  readonly rules: readonly LazyRule[];
   readonly items: RuleNode | undefined;
   readonly others: RuleNode | undefined;
   readonly properties: ReadonlyMap<string, RuleNode>;
@@ -72,16 +77,11 @@ function nodeOf(language: RuleLanguage, schema: JsonSchema | undefined, isRoot =
   return {
     schema,
     isResource,
-    rules: self === undefined ? [] : own.map((rule) => once(() => compileRule(language, self, rule))),
+    rules: self === undefined ? [] : own.map((rule) => ({ compile: () => compileRule(language, self, rule), compiled: undefined })),
     items: nodeOf(language, itemsOf(schema)),
     others: nodeOf(language, otherPropertiesOf(schema)),
     properties: new Map(properties),
   };
-}
-
-function once<T>(compute: () => T): () => T {
-  let known: { readonly value: T } | undefined;
-  return () => (known ??= { value: compute() }).value;
 }
 
 /** One value of the object. */
@@ -161,9 +161,9 @@ class Evaluation {
     if (this.#budget <= 0) this.#stop(place, node.schema, OUT_OF_BUDGET);
     const { value, previous } = place;
     const values: RuleValues = { schema: node.schema, isResource: node.isResource, value, previous: previous ?? undefined };
-    for (const compile of node.rules) {
+    for (const lazy of node.rules) {
       yield* pauseIfTickSpent();
-      const compiled = compile();
+      const compiled = (lazy.compiled ??= yield* paused(lazy.compile()));
       const { rule, program, error, usesOldSelf } = compiled;
       const optionalOldSelf = rule.optionalOldSelf === true;
       if (error !== undefined) this.errors.push(invalid(place.path, node.schema.type ?? "", `rule compile error: ${error}`));

@@ -12,8 +12,8 @@ import type { JsonSchema } from "../schema/json-schema.ts";
 export interface RuleLanguage {
   /** The type of values of a schema; undefined: rules cannot refer to them. `isResource`: with kind, apiVersion and metadata. */
   declare(schema: JsonSchema, isResource: boolean): Declaration | undefined;
-  /** Compiles an expression over `self` and `oldSelf`, which is an optional value on request. */
-  compile(self: Declaration, source: string, options: { readonly optionalOldSelf: boolean }): Compilation;
+  /** Compiles an expression over `self` and `oldSelf`, which is an optional value on request. Yields where the event loop should be yielded. */
+  compile(self: Declaration, source: string, options: { readonly optionalOldSelf: boolean }): Generator<void, Compilation>;
   /** Binds `self`, and `oldSelf` if there is a previous value or `oldSelf` is optional. */
   bind(values: RuleValues, options: { readonly optionalOldSelf: boolean }): Bindings;
 }
@@ -36,20 +36,25 @@ export interface CompiledRule {
   readonly messageError?: string;
 }
 
-export function compileRule(language: RuleLanguage, self: Declaration, rule: ValidationRule): CompiledRule {
+/** Yields where the event loop should be yielded. */
+export function* compileRule(language: RuleLanguage, self: Declaration, rule: ValidationRule): Generator<void, CompiledRule> {
   const options = { optionalOldSelf: rule.optionalOldSelf === true };
   if (rule.rule.trim() === "") return { rule, usesOldSelf: false };
-  const compiled = language.compile(self, rule.rule, options);
+  const compiled = yield* language.compile(self, rule.rule, options);
   if (!compiled.ok) return { rule, usesOldSelf: false, error: failureOf(compiled, "") };
   const { program } = compiled;
   if (program.outputType.kind !== "bool") return { rule, usesOldSelf: false, error: "cel expression must evaluate to a bool" };
-  return { rule, program, usesOldSelf: program.references.has("oldSelf"), ...compileMessage(language, self, rule) };
+  return { rule, program, usesOldSelf: program.references.has("oldSelf"), ...(yield* compileMessage(language, self, rule)) };
 }
 
-function compileMessage(language: RuleLanguage, self: Declaration, rule: ValidationRule): Pick<CompiledRule, "message" | "messageError"> {
+function* compileMessage(
+  language: RuleLanguage,
+  self: Declaration,
+  rule: ValidationRule,
+): Generator<void, Pick<CompiledRule, "message" | "messageError">> {
   const { messageExpression = "", optionalOldSelf } = rule;
   if (messageExpression === "") return {};
-  const compiled = language.compile(self, messageExpression, { optionalOldSelf: optionalOldSelf === true });
+  const compiled = yield* language.compile(self, messageExpression, { optionalOldSelf: optionalOldSelf === true });
   if (!compiled.ok) return { messageError: failureOf(compiled, "messageExpression ") };
   const { program } = compiled;
   return program.outputType.kind === "string" ? { message: program } : { messageError: "messageExpression must evaluate to a string" };
