@@ -4,7 +4,7 @@ import { invalid, type FieldError } from "../../../api/machinery/field-error.ts"
 import { argumentsOf, checkedArguments, decodeArguments, TEXT, type ReadArguments } from "../../framework/read-arguments.ts";
 
 export interface DynamicResourcesArguments {
-  /** Maximum time of allocating devices of one node; 0: only limited by FILTER_HOLD_MAX_MS. */
+  /** Maximum time of allocating devices of one node; 0: any time. */
   readonly filterTimeoutMs: number;
   /** Maximum time until the binding conditions of devices are met. */
   readonly bindingTimeoutMs: number;

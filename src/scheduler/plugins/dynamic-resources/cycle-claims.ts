@@ -2,6 +2,7 @@
 import { NodeTerms } from "../../../api/core/v1/node/node-selector.ts";
 import type { ContainerExtendedResourceRequest } from "../../../api/generated/core/v1.ts";
 import type { AllocationResult, DeviceClass, ResourceClaim } from "../../../api/generated/resource.k8s.io/v1.ts";
+import type { ClaimAllocator } from "./allocator/allocate.ts";
 import type { AvailableCounters } from "./allocator/counters.ts";
 
 export interface CycleClaim {
@@ -27,13 +28,15 @@ export interface CycleState {
   /** Resources of the Pod that devices can provide, by name. */
   readonly extended: ReadonlyMap<string, { readonly amount: number; readonly deviceClass: DeviceClass }>;
   readonly counters: AvailableCounters;
-  /** When searching must end, in milliseconds of the monotonic clock. */
+  /** For the claims that are not allocated and have the same requests on all nodes: all but the one for extended resources. */
+  ownAllocator: ClaimAllocator | undefined;
+  /** When searching must end in this attempt, in milliseconds of the monotonic clock. */
   readonly deadlineMs: number;
   readonly allocations: Map<string, NodeAllocation>;
   /** Allocated claims that were unavailable on some node. */
   readonly unavailable: Set<CycleClaim>;
-  /** The devices of some node are not known yet: the Pod is attempted again when their selectors are evaluated. */
-  isWaitingForSelectors: boolean;
+  /** The devices of some node are not known yet: the Pod is attempted again when selectors are evaluated, or a search has ended. */
+  isWaitingForDevices: boolean;
 }
 
 export function cycleClaim(claim: ResourceClaim, isExtended: boolean): CycleClaim {

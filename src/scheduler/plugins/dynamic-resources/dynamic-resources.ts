@@ -44,8 +44,8 @@ import { retryRules } from "./retry-rules.ts";
 
 const NAME = "DynamicResources";
 
-/** Maximum time of all searches of one cycle: decisions are synchronous, and hold up everything else. Selectors are limited by steps. */
-const FILTER_HOLD_MAX_MS = 1_000;
+/** Time of all searches of one attempt, which is synchronous: enough for thousands of nodes. What takes longer continues in the background. */
+const SEARCH_HOLD_MAX_MS = 10;
 
 const NOT_AVAILABLE = rejected("resourceclaim not available on the node");
 
@@ -91,6 +91,8 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
       newShareId: () => newUid(this.#random),
       activate: (podUid) => context.activate(podUid),
       nowMs: () => context.clock.monotonic(),
+      runInBackground: (work) => context.runInBackground(work),
+      timeoutMs: args.filterTimeoutMs,
     });
   }
 
@@ -141,7 +143,7 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
     if (state === undefined) return { is: "none", message: "not found", clearsNomination: false, isFinal: true };
     if (state.claims.length === 0) return none("no new claims to deallocate");
     // No Pod is preempted before it is known whether another node has the devices.
-    if (state.isWaitingForSelectors) return { ...none(""), isFinal: true };
+    if (state.isWaitingForDevices) return { ...none(""), isFinal: true };
     const { devices } = this.#context.effects;
     for (const { claim, isExtended } of state.unavailable) {
       if (isExtended) continue;
@@ -212,13 +214,12 @@ class DynamicResources implements Plugin<CycleState, CycleState> {
   }
 
   #newCycle(pod: PodInfo, claims: readonly CycleClaim[], extended: CycleState["extended"]): CycleState {
-    const { filterTimeoutMs } = this.#args;
-    const limitMs = filterTimeoutMs === 0 ? FILTER_HOLD_MAX_MS : Math.min(filterTimeoutMs, FILTER_HOLD_MAX_MS);
     return {
       ...{ podUid: pod.uid, claims, extended, allocations: new Map(), unavailable: new Set() },
-      isWaitingForSelectors: false,
+      isWaitingForDevices: false,
+      ownAllocator: undefined,
       counters: new AvailableCounters((device) => this.#ledger.allocated.isAllocated(device)),
-      deadlineMs: this.#context.clock.monotonic() + limitMs,
+      deadlineMs: this.#context.clock.monotonic() + SEARCH_HOLD_MAX_MS,
     };
   }
 

@@ -3,8 +3,11 @@ import type { AllocationResult, DeviceClass, ResourceClaim } from "../../../api/
 import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Rejection } from "../../framework/plugin.ts";
 import type { PodInfo } from "../../framework/pod-info.ts";
-import { allocate } from "./allocator/allocate.ts";
-import { AllocationTimeout, NodeAllocationError, SelectorsPending } from "./allocator/model.ts";
+import { ClaimAllocator } from "./allocator/allocate.ts";
+import { AvailableCounters } from "./allocator/counters.ts";
+import { NodeAllocationError, SelectorsPending } from "./allocator/model.ts";
+import { SearchSuspended } from "./allocator/search.ts";
+import { DeviceSearches } from "./device-searches.ts";
 import { isAllocated, type CycleState, type NodeAllocation } from "./cycle-claims.ts";
 import type { DeviceLedger } from "./device-ledger.ts";
 import { extendedRequests, type ExtendedRequests } from "./extended-resources.ts";
@@ -17,16 +20,22 @@ export interface NodeAllocatorOptions {
   activate(podUid: string): void;
   /** Of the monotonic clock. */
   nowMs(): number;
+  runInBackground(work: Iterator<void>): void;
+  /** Maximum time of the search for devices of one node, in all its parts; 0: any time. */
+  readonly timeoutMs: number;
 }
 
 const CANNOT_ALLOCATE = rejection("cannot allocate all claims");
+const SEARCHING = rejection("devices are being searched");
 const CANNOT_REUSE = rejection("cannot schedule extended resource claim");
 
 export class NodeAllocator {
   readonly #options: NodeAllocatorOptions;
+  readonly #searches: DeviceSearches;
 
   constructor(options: NodeAllocatorOptions) {
     this.#options = options;
+    this.#searches = new DeviceSearches(options);
   }
 
   /** Throws if no node can help, or the search takes too long: the attempt fails then. */
@@ -37,36 +46,74 @@ export class NodeAllocator {
     const claims = entries.map(({ claim, isExtended }) => (isExtended ? withRequests(claim, extended) : claim));
     const extendedClaim = claims[entries.findIndex(({ isExtended }) => isExtended)];
     if (claims.length === 0) return { allocation: { results: [], extendedClaim: undefined, mappings: [] } };
-    const results = this.#allocate(claims, state, node);
+    const results = this.#allocate(claims, extendedClaim, state, node);
     if ("reasons" in results) return { rejection: results };
     const paired = entries.map((entry, index) => ({ entry, allocation: results[index] ?? {} }));
     return { allocation: { results: paired, extendedClaim, mappings: extended.mappings } };
   }
 
-  #allocate(claims: readonly ResourceClaim[], state: CycleState, { node }: NodeInfo): readonly AllocationResult[] | Rejection {
+  /** The requests of the extended claim differ by node; all others are prepared once. */
+  #allocatorFor(claims: readonly ResourceClaim[], extendedClaim: ResourceClaim | undefined, state: CycleState): ClaimAllocator {
+    if (extendedClaim === undefined && state.ownAllocator !== undefined) return state.ownAllocator;
     const { ledger } = this.#options;
     const { counters, deadlineMs } = state;
+    const allocator = new ClaimAllocator({
+      ...{ claims, counters },
+      allocated: ledger.allocated,
+      selectors: ledger.selectors,
+      deviceClass: (name) => this.#options.deviceClass(name),
+      newShareId: () => this.#options.newShareId(),
+      isOverdue: () => this.#options.nowMs() > deadlineMs,
+    });
+    if (extendedClaim === undefined) state.ownAllocator = allocator;
+    return allocator;
+  }
+
+  #allocate(
+    claims: readonly ResourceClaim[],
+    extendedClaim: ResourceClaim | undefined,
+    state: CycleState,
+    { node, name }: NodeInfo,
+  ): readonly AllocationResult[] | Rejection {
+    const { podUid } = state;
+    const earlier = this.#searches.take(podUid, name);
+    if (earlier?.is === "running") return this.#undecided(state);
+    if (earlier?.is === "failed") throw earlier.error;
+    if (earlier?.is === "none") return CANNOT_ALLOCATE;
+    const { inventory } = this.#options.ledger;
     try {
-      const results = allocate({
-        ...{ claims, node, counters },
-        pools: ledger.inventory.poolsOf(node),
-        allocated: ledger.allocated,
-        selectors: ledger.selectors,
-        deviceClass: (name) => this.#options.deviceClass(name),
-        newShareId: () => this.#options.newShareId(),
-        isOverdue: () => this.#options.nowMs() > deadlineMs,
-      });
-      return results ?? CANNOT_ALLOCATE;
+      const allocator = this.#allocatorFor(claims, extendedClaim, state);
+      return allocator.allocateOn(node, inventory.poolsOf(node), earlier?.position) ?? CANNOT_ALLOCATE;
     } catch (error) {
       if (error instanceof NodeAllocationError) return rejection(error.message);
       if (error instanceof SelectorsPending) return this.#attemptedAgain(state, rejection(error.message));
-      if (!(error instanceof AllocationTimeout)) throw error;
-      throw new Error(`node ${node.metadata.name}: timed out trying to allocate devices`, { cause: error });
+      if (!(error instanceof SearchSuspended)) throw error;
+      this.#searches.start({ podUid, node: name, position: error.position }, (from, isOverdue) =>
+        this.#continued(claims, isOverdue).allocateOn(node, inventory.poolsOf(node), from),
+      );
+      return this.#undecided(state);
     }
   }
 
+  /** With the devices that are allocated now. */
+  #continued(claims: readonly ResourceClaim[], isOverdue: () => boolean): ClaimAllocator {
+    const { ledger } = this.#options;
+    const { allocated, selectors } = ledger;
+    return new ClaimAllocator({
+      ...{ claims, allocated, selectors, isOverdue },
+      counters: new AvailableCounters((device) => allocated.isAllocated(device)),
+      deviceClass: (name) => this.#options.deviceClass(name),
+      newShareId: () => this.#options.newShareId(),
+    });
+  }
+
+  #undecided(state: CycleState): Rejection {
+    state.isWaitingForDevices = true;
+    return SEARCHING;
+  }
+
   #attemptedAgain(state: CycleState, pending: Rejection): Rejection {
-    state.isWaitingForSelectors = true;
+    state.isWaitingForDevices = true;
     this.#options.ledger.selectors.whenEvaluated(state.podUid, () => this.#options.activate(state.podUid));
     return pending;
   }

@@ -4,9 +4,10 @@ import type { AllocationResult, Device, DeviceClass, ResourceClaim, ResourceSlic
 import { aNode } from "../../../framework/testing/builders.ts";
 import { aClaim, aDeviceClass, aRequest, aSlice, DRIVER, selecting } from "../testing/devices.ts";
 import { AllocatedDevices } from "./allocated-devices.ts";
-import { allocate } from "./allocate.ts";
+import { ClaimAllocator } from "./allocate.ts";
 import { AvailableCounters } from "./counters.ts";
 import { DeviceInventory } from "./inventory.ts";
+import { SearchSuspended, type SearchPosition } from "./search.ts";
 import { DeviceSelectors } from "./selectors.ts";
 
 interface Case {
@@ -16,6 +17,7 @@ interface Case {
   /** Claims that are allocated. */
   readonly allocated?: readonly ResourceClaim[];
   readonly isOverdue?: () => boolean;
+  readonly from?: SearchPosition;
 }
 
 function allocated({ slices, claims = [aClaim("c")], classes = [aDeviceClass()], ...more }: Case): readonly AllocationResult[] | undefined {
@@ -25,14 +27,15 @@ function allocated({ slices, claims = [aClaim("c")], classes = [aDeviceClass()],
   const devices = new AllocatedDevices();
   for (const { metadata, status } of more.allocated ?? []) devices.set(metadata.uid ?? "", status?.allocation);
   let shares = 0;
-  return allocate({
-    ...{ claims, node, pools: inventory.poolsOf(node), allocated: devices },
+  const allocator = new ClaimAllocator({
+    ...{ claims, allocated: devices },
     counters: new AvailableCounters((device) => devices.isAllocated(device)),
     selectors: new DeviceSelectors(() => undefined),
     deviceClass: (name) => classes.find(({ metadata }) => metadata.name === name),
     newShareId: () => `share-${shares++}`,
     isOverdue: more.isOverdue ?? (() => false),
   });
+  return allocator.allocateOn(node, inventory.poolsOf(node), more.from);
 }
 
 /** "gpu:a" for every device, by claim; undefined if there is no solution. */
@@ -358,9 +361,32 @@ test("a share of a device has an identifier and the capacity that the policy of 
   });
 });
 
-test("the allocator gives up when the time is over", () => {
-  const devices = Array.from({ length: 24 }, (_, index) => numa(`d${index}`, index));
-  const claims = [aClaim("c", [aRequest({ count: 12 }), aRequest({ count: 13 }, "more")])];
+/** Suspended as often as it can be. */
+function resumed(given: Case): { readonly devices: readonly string[] | undefined; readonly searches: number } {
+  let from: SearchPosition = [];
+  for (let searches = 1; ; searches++) {
+    try {
+      return { devices: chosen({ ...given, isOverdue: () => true, from }), searches };
+    } catch (error) {
+      if (!(error instanceof SearchSuspended)) throw error;
+      from = error.position;
+    }
+  }
+}
 
-  assert.throws(() => chosen({ slices: [aSlice("s", devices)], claims, isOverdue: () => true }), /takes too long/);
+test("a search that is suspended and resumed finds what an uninterrupted one finds", () => {
+  const devices = Array.from({ length: 15 }, (_, index) => numa(`d${index}`, index % 3));
+  const slices = [aSlice("s", devices.slice(0, 8), { sliceCount: 2 }), aSlice("t", devices.slice(8), { sliceCount: 2 })];
+  const sameNuma = { constraints: [{ requests: ["more"], matchAttribute: `${DRIVER}/numa` }] };
+  const few = [aSlice("s", devices.slice(0, 12))];
+  const impossible = { slices: few, claims: [aClaim("c", [aRequest({ count: 4 }), aRequest({ count: 9 }, "more")])] };
+  const possible = { slices, claims: [aClaim("c", [aRequest({ count: 8 }), aRequest({ count: 5 }, "more")], sameNuma)] };
+
+  for (const given of [impossible, possible]) {
+    const { devices: found, searches } = resumed(given);
+
+    assert.deepEqual(found, chosen(given));
+    assert.ok(searches > 1, `${searches} searches`);
+  }
+  assert.notEqual(chosen(possible), undefined);
 });

@@ -1,5 +1,5 @@
 /**
- * Allocates devices of one node for claims: which devices, with which configuration, and which nodes can use them. Pure: the same claims,
+ * Allocates devices for claims, on one node after the other: which devices, with which configuration, and which nodes can use them. Pure: the same claims,
  * slices and allocated devices give the same result, except for the random identifiers of shares.
  */
 import type { Node, NodeSelector, NodeSelectorRequirement, NodeSelectorTerm } from "../../../../api/generated/core/v1.ts";
@@ -11,75 +11,86 @@ import type {
   ResourceClaim,
 } from "../../../../api/generated/resource.k8s.io/v1.ts";
 import { formatQuantity } from "../../../../api/machinery/quantity.ts";
-import type { AllocatedDevices } from "./allocated-devices.ts";
 import { consumedCapacity } from "./capacity.ts";
-import type { AvailableCounters } from "./counters.ts";
 import { AllocationError, candidateOf, NodeAllocationError, type Candidate, type Pool } from "./model.ts";
 import { selectsNode } from "./pools.ts";
-import { prepareClaims, type PreparedClaim, type PreparedRequest } from "./requests.ts";
-import { search, type Chosen } from "./search.ts";
+import { areSameOnAllNodes, prepareClaims, type PreparedClaim, type PreparedRequest } from "./requests.ts";
+import { search, type Chosen, type DeviceMatcher, type SearchContext, type SearchPosition } from "./search.ts";
 import type { DeviceSelectors } from "./selectors.ts";
 
-export interface AllocateOptions {
+export interface AllocateOptions extends SearchContext {
   readonly claims: readonly ResourceClaim[];
-  readonly node: Node;
-  /** The pools of the node. */
-  readonly pools: readonly Pool[];
-  readonly allocated: AllocatedDevices;
-  readonly counters: AvailableCounters;
   readonly selectors: DeviceSelectors;
   deviceClass(name: string): DeviceClass | undefined;
   /** A unique identifier of a share of a device: a UUID. */
   newShareId(): string;
-  /** Called now and then; true ends the search with an AllocationTimeout. */
-  isOverdue(): boolean;
 }
 
-/**
- * One result per claim; undefined if the node has too few devices. Throws an AllocationError if no node can help, and a NodeAllocationError
- * if this one cannot for a reason worth reporting.
- */
-export function allocate(options: AllocateOptions): readonly AllocationResult[] | undefined {
-  const { pools, node } = options;
-  const matcher = new Matcher(options);
-  const claims = prepareClaims(options.claims, {
-    deviceClass: (name) => options.deviceClass(name),
-    matching: (request, claimKey) => matcher.allOf(request, claimKey),
-  });
-  const isSelectable = matcher.isSelectable.bind(matcher);
-  const { allocated, counters } = options;
-  const chosen = search({ claims, pools, allocated, counters, isSelectable, isOverdue: () => options.isOverdue() });
-  if (chosen === undefined) {
-    if (pools.some(({ invalidReason }) => invalidReason !== undefined))
-      throw new NodeAllocationError("invalid resource pools were encountered");
-    return undefined;
-  }
-  return claims.map((claim, index) => resultOf(claim, chosen[index] ?? [], node, () => options.newShareId()));
-}
-
-/** Which devices match a request, whatever else is allocated. */
-class Matcher {
+/** For the claims of one decision, during which neither classes nor allocated devices change. */
+export class ClaimAllocator {
   readonly #options: AllocateOptions;
+  /** Set if they are the same for all nodes. */
+  #prepared: readonly PreparedClaim[] | undefined;
 
   constructor(options: AllocateOptions) {
     this.#options = options;
   }
 
+  /**
+   * `pools`: those of the node. One result per claim; undefined if the node has too few devices. Throws an AllocationError if no node can
+   * help, a NodeAllocationError if this one cannot for a reason worth reporting, and SearchSuspended with the position from which
+   * another search continues (`from`).
+   */
+  allocateOn(node: Node, pools: readonly Pool[], from?: SearchPosition): readonly AllocationResult[] | undefined {
+    const options = this.#options;
+    const matcher = new Matcher(options, node, pools);
+    const claims = this.#prepared ?? this.#prepare(matcher);
+    const chosen = search({ claims, pools, matcher, context: options, from });
+    if (chosen === undefined) {
+      if (pools.some(({ invalidReason }) => invalidReason !== undefined))
+        throw new NodeAllocationError("invalid resource pools were encountered");
+      return undefined;
+    }
+    return claims.map((claim, index) => resultOf(claim, chosen[index] ?? [], node, () => options.newShareId()));
+  }
+
+  #prepare(matcher: Matcher): readonly PreparedClaim[] {
+    const claims = prepareClaims(this.#options.claims, {
+      deviceClass: (name) => this.#options.deviceClass(name),
+      matching: (request, claimKey) => matcher.allOf(request, claimKey),
+    });
+    if (areSameOnAllNodes(claims)) this.#prepared = claims;
+    return claims;
+  }
+}
+
+/** Which devices of a node match a request, whatever else is allocated. */
+class Matcher implements DeviceMatcher {
+  readonly #options: AllocateOptions;
+  readonly #node: Node;
+  readonly #pools: readonly Pool[];
+
+  constructor(options: AllocateOptions, node: Node, pools: readonly Pool[]) {
+    this.#options = options;
+    this.#node = node;
+    this.#pools = pools;
+  }
+
   isSelectable(request: Omit<PreparedRequest, "all" | "count">, slice: Candidate["slice"], deviceIndex: number): boolean {
-    const { selectors, node, claims } = this.#options;
+    const { selectors, claims } = this.#options;
     const { deviceClass } = request;
     const { metadata } = claims[request.claimIndex] as ResourceClaim;
     if (!selectors.match(deviceClass.spec.selectors ?? [], slice, deviceIndex, `class ${deviceClass.metadata.name}`)) return false;
     if (!selectors.match(request.selectors, slice, deviceIndex, `claim ${metadata.namespace ?? ""}/${metadata.name}`)) return false;
     if (slice.spec.perDeviceNodeSelection !== true) return true;
-    return selectsNode(slice.spec.devices?.[deviceIndex] ?? {}, node);
+    return selectsNode(slice.spec.devices?.[deviceIndex] ?? {}, this.#node);
   }
 
   /** "All" is only known if all pools are. */
   allOf(request: Omit<PreparedRequest, "all" | "count">, claimKey: string): readonly Candidate[] {
     const found: Candidate[] = [];
     const at = `claim ${claimKey}, request ${request.alternative ?? request.name}: asks for all devices, but resource pool`;
-    for (const pool of this.#options.pools) {
+    for (const pool of this.#pools) {
       if (pool.isIncomplete) throw new AllocationError(`${at} ${pool.key} is currently being updated`);
       if (pool.invalidReason !== undefined) throw new AllocationError(`${at} ${pool.key} is currently invalid`);
       for (const slice of pool.slices) {

@@ -70,11 +70,6 @@ export class NodeAllocationError extends Error {
   override readonly name = "NodeAllocationError";
 }
 
-/** The search took longer than it may. */
-export class AllocationTimeout extends Error {
-  override readonly name = "AllocationTimeout";
-}
-
 /** Selectors are being evaluated in the background: nothing is known about this node yet. */
 export class SelectorsPending extends Error {
   override readonly name = "SelectorsPending";

@@ -53,6 +53,14 @@ export function prepareClaims(claims: readonly ResourceClaim[], preparing: Prepa
   return claims.map((claim, claimIndex) => prepareClaim(claim, claimIndex, preparing));
 }
 
+/** Whether they are the same for every node: none asks for all devices of the node, and there are no constraints, which count devices. */
+export function areSameOnAllNodes(claims: readonly PreparedClaim[]): boolean {
+  return claims.every(
+    ({ requests, constraints }) =>
+      constraints.length === 0 && requests.every((alternatives) => alternatives.every(({ all }) => all === undefined)),
+  );
+}
+
 function prepareClaim(claim: ResourceClaim, claimIndex: number, preparing: Preparing): PreparedClaim {
   const { namespace = "", name } = claim.metadata;
   const key = `${namespace}/${name}`;

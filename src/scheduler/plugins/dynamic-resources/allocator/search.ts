@@ -3,14 +3,16 @@
  * devices. Devices of one request are only tried in that order, since another order of the same devices is the same solution. A claim can
  * have 32 devices at most; an alternative that would exceed this is skipped without trying other devices.
  *
- * The search may be exponential in the number of requested devices, so that it is given a time limit.
+ * The search may be exponential in the number of requested devices. It can be suspended, and be resumed by another one: the decisions that
+ * lead to where it was are its position, and a search that begins there repeats them first. It verifies each of them, so that devices
+ * may have been allocated in the meantime.
  */
 import type { Device, DeviceToleration } from "../../../../api/generated/resource.k8s.io/v1.ts";
 import { tolerates } from "./taints.ts";
 import type { AllocatedDevices } from "./allocated-devices.ts";
 import { addAmounts, consumedCapacity, type Amounts } from "./capacity.ts";
 import { CounterLedger, type AvailableCounters } from "./counters.ts";
-import { AllocationError, AllocationTimeout, candidateOf, ownCandidates, type Candidate, type DeviceKey, type Pool } from "./model.ts";
+import { AllocationError, candidateOf, ownCandidates, type Candidate, type DeviceKey, type Pool } from "./model.ts";
 import { RESULTS_MAX, type PreparedClaim, type PreparedRequest } from "./requests.ts";
 
 /** A device that was chosen for a request. */
@@ -21,18 +23,43 @@ export interface Chosen {
   readonly share: Amounts | undefined;
 }
 
-export interface SearchOptions {
-  readonly claims: readonly PreparedClaim[];
-  readonly pools: readonly Pool[];
-  readonly allocated: AllocatedDevices;
-  readonly counters: AvailableCounters;
+export interface DeviceMatcher {
   /** Whether selectors and node selection of the device match. */
   isSelectable(request: PreparedRequest, slice: Candidate["slice"], deviceIndex: number): boolean;
-  /** Called now and then; true ends the search with an AllocationTimeout. */
+}
+
+/** The same for all nodes. */
+export interface SearchContext {
+  readonly allocated: AllocatedDevices;
+  readonly counters: AvailableCounters;
+  /** Called now and then; true ends the search with SearchSuspended. */
   isOverdue(): boolean;
 }
 
-/** Chosen devices by claim; undefined if there is no solution. */
+/** Which alternative of each request and which device was chosen, in the order of the search. */
+export type SearchPosition = readonly number[];
+
+/** The search took longer than it may. */
+export class SearchSuspended extends Error {
+  override readonly name = "SearchSuspended";
+  readonly position: SearchPosition;
+
+  constructor(position: SearchPosition) {
+    super("the search takes too long");
+    this.position = position;
+  }
+}
+
+export interface SearchOptions {
+  readonly claims: readonly PreparedClaim[];
+  readonly pools: readonly Pool[];
+  readonly matcher: DeviceMatcher;
+  readonly context: SearchContext;
+  /** Absent: the search begins with the first devices. */
+  readonly from?: SearchPosition | undefined;
+}
+
+/** Chosen devices by claim; undefined if there is no solution. Throws SearchSuspended. */
 export function search(options: SearchOptions): readonly (readonly Chosen[])[] | undefined {
   return new Search(options).run();
 }
@@ -48,8 +75,12 @@ interface Location {
 
 const START: Location = { pool: 0, slice: 0, device: 0 };
 
-/** Steps between two looks at the clock. */
-const STEPS_PER_CHECK = 256;
+/** Devices between two looks at the clock: about 0.1 ms. */
+const STEPS_PER_CHECK = 1_024;
+
+/** Limits of the API: devices of a slice, and far more slices than a pool has. */
+const DEVICES_PER_SLICE = 256;
+const SLICES_PER_POOL = 2 ** 20;
 
 class Search {
   readonly #options: SearchOptions;
@@ -59,12 +90,17 @@ class Search {
   /** Shares that are being allocated. */
   readonly #sharing = new Map<DeviceKey, Amounts[]>();
   readonly #ledger: CounterLedger;
+  /** The decisions so far. */
+  readonly #position: number[] = [];
+  /** Decisions that are repeated first. */
+  #repeated: SearchPosition;
   #steps = 0;
 
   constructor(options: SearchOptions) {
     this.#options = options;
     this.#chosen = options.claims.map(() => []);
-    this.#ledger = new CounterLedger(options.counters);
+    this.#ledger = new CounterLedger(options.context.counters);
+    this.#repeated = options.from ?? [];
   }
 
   run(): readonly (readonly Chosen[])[] | undefined {
@@ -85,13 +121,24 @@ class Search {
       const outcome = this.#claim(claimIndex + 1);
       return outcome === "too-many" ? "none" : outcome;
     }
-    let worst: Outcome = "too-many";
-    for (const request of alternatives) {
-      const outcome = this.#device(request, 0, START);
+    const depth = this.#position.length;
+    const first = this.#repeated[depth] ?? 0;
+    // Of alternatives that an earlier search has tried it is not known why they failed.
+    let worst: Outcome = first > 0 ? "none" : "too-many";
+    for (let index = first; index < alternatives.length; index++) {
+      this.#position.push(index);
+      const outcome = this.#device(alternatives[index] as PreparedRequest, 0, START);
       if (outcome === "found") return outcome;
       if (outcome === "none") worst = outcome;
+      this.#withdraw(depth);
     }
     return worst;
+  }
+
+  /** Decisions from here on lead nowhere. */
+  #withdraw(depth: number): void {
+    this.#position.length = depth;
+    this.#repeated = [];
   }
 
   /** The next device of a request. */
@@ -106,8 +153,10 @@ class Search {
     return candidate === undefined ? "none" : this.#with(request, candidate, () => this.#device(request, index + 1, START));
   }
 
-  #anyDevice(request: PreparedRequest, index: number, start: Location): Outcome {
+  #anyDevice(request: PreparedRequest, index: number, after: Location): Outcome {
     const { pools } = this.#options;
+    const repeated = this.#repeated[this.#position.length];
+    const start = repeated === undefined ? after : locationOf(repeated);
     for (let at = start.pool; at < pools.length; at++) {
       const pool = pools[at] as Pool;
       if (pool.isIncomplete || pool.invalidReason !== undefined) continue;
@@ -126,14 +175,18 @@ class Search {
     const slice = pool.slices[from.slice] as Candidate["slice"];
     const devices = slice.spec.devices ?? [];
     const own = ownCandidates(pool, slice);
+    const depth = this.#position.length;
     for (let device = from.device; device < devices.length; device++) {
+      this.#step();
       const candidate = own?.[device] ?? candidateOf(pool, slice, devices[device] as Device);
       // Cheaper than selectors, and therefore first.
       if (this.#isInUse(request, candidate)) continue;
-      if (!this.#options.isSelectable(request, slice, device)) continue;
+      if (!this.#options.matcher.isSelectable(request, slice, device)) continue;
       const next = { ...from, device: device + 1 };
+      this.#position.push(numberOf(from, device));
       const outcome = this.#with(request, candidate, () => this.#device(request, index + 1, next));
       if (outcome !== "none") return outcome;
+      this.#withdraw(depth);
     }
     return "none";
   }
@@ -141,12 +194,13 @@ class Search {
   #isInUse({ hasAdminAccess, claimIndex }: PreparedRequest, { key }: Candidate): boolean {
     const users = this.#allocating.get(key);
     if (hasAdminAccess) return users?.includes(claimIndex) === true;
-    return (users !== undefined && users.length > 0) || this.#options.allocated.isExclusive(key);
+    return (users !== undefined && users.length > 0) || this.#options.context.allocated.isExclusive(key);
   }
 
   /** Continues with the device allocated; takes it back if that leads nowhere. */
   #with(request: PreparedRequest, candidate: Candidate, proceed: () => Outcome): Outcome {
-    const { claims, allocated } = this.#options;
+    const { claims } = this.#options;
+    const { allocated } = this.#options.context;
     const { key, device, pool } = candidate;
     if (this.#isInUse(request, candidate) || hasUntoleratedTaint(device, request.tolerations)) return "none";
     const isShared = device.allowMultipleAllocations === true;
@@ -196,8 +250,17 @@ class Search {
 
   #step(): void {
     this.#steps++;
-    if (this.#steps % STEPS_PER_CHECK === 0 && this.#options.isOverdue()) throw new AllocationTimeout("the search takes too long");
+    if (this.#steps % STEPS_PER_CHECK === 0 && this.#options.context.isOverdue()) throw new SearchSuspended([...this.#position]);
   }
+}
+
+function numberOf({ pool, slice }: Location, device: number): number {
+  return (pool * SLICES_PER_POOL + slice) * DEVICES_PER_SLICE + device;
+}
+
+function locationOf(number: number): Location {
+  const slices = Math.floor(number / DEVICES_PER_SLICE);
+  return { pool: Math.floor(slices / SLICES_PER_POOL), slice: slices % SLICES_PER_POOL, device: number % DEVICES_PER_SLICE };
 }
 
 /** Taints of other effects do not prevent allocation. */

@@ -108,7 +108,7 @@ export class DeviceSelectors {
   /** Undefined if it takes longer than an attempt may. */
   #evaluateNow(expression: string, slice: ResourceSlice, deviceIndex: number): Outcome | undefined {
     if (isTickSpent()) return undefined;
-    const compilation = this.#compile(expression, compileDeviceExpressionQuickly);
+    const compilation = this.#compileNow(expression);
     if (compilation === undefined) return undefined;
     if (!compilation.ok) return compileFailure(compilation.message);
     const device = this.#deviceValue(slice, deviceIndex);
@@ -159,11 +159,10 @@ export class DeviceSelectors {
     return outcomeOf(evaluation);
   }
 
-  /** A compilation cannot be interrupted, so that nothing else is done in its tick. */
   *#compileSlowly(expression: string): Generator<void, Compilation> {
     yield* newTick();
-    const compilation = this.#compile(expression, compileDeviceExpression);
-    yield* newTick();
+    const compilation = yield* compileDeviceExpression(expression);
+    this.#compiled.set(expression, compilation);
     return compilation;
   }
 
@@ -175,10 +174,11 @@ export class DeviceSelectors {
     }
   }
 
-  #compile<T extends Compilation | undefined>(expression: string, compile: (expression: string) => T): Compilation | T {
+  /** Undefined if it takes longer than an attempt may. */
+  #compileNow(expression: string): Compilation | undefined {
     const known = this.#compiled.get(expression);
     if (known !== undefined) return known;
-    const compilation = compile(expression);
+    const compilation = compileDeviceExpressionQuickly(expression);
     if (compilation !== undefined) this.#compiled.set(expression, compilation);
     return compilation;
   }
