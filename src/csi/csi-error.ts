@@ -49,6 +49,13 @@ export function isFinalCsiError(error: unknown): boolean {
   return error instanceof CsiError && !UNCERTAIN.has(error.code);
 }
 
+/** Upstream's list of codes after which the same request can never succeed. All of them are final. */
+const INFEASIBLE: ReadonlySet<CsiCode> = new Set(["INVALID_ARGUMENT", "OUT_OF_RANGE", "NOT_FOUND"]);
+
+export function isInfeasibleCsiError(error: unknown): boolean {
+  return error instanceof CsiError && INFEASIBLE.has(error.code);
+}
+
 export function hasCsiCode(error: unknown, code: CsiCode): error is CsiError {
   return error instanceof CsiError && error.code === code;
 }

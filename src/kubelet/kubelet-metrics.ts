@@ -39,6 +39,7 @@ export interface StorageOperation {
     | "unmap_volume"
     | "unmap_device"
     | "verify_controller_attached_volume"
+    | "volume_apply_access_control"
     | "volume_fs_resize";
   /** "kubernetes.io/configmap", "kubernetes.io/csi:<driver>". */
   readonly plugin: string;

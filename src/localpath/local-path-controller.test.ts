@@ -161,6 +161,15 @@ test("a claim without a selected node is refused by one provisioner of the clust
   }
 });
 
+test("a claim that waits for the scheduler to select a node is not refused", async () => {
+  await using cluster = await given(NODE, storageClass(), claim({ node: null }));
+  const { name } = await claimedVolume(cluster);
+
+  await cluster.reconcile(controllerOf(simulatedVolumes), name);
+
+  assert.deepEqual([cluster.actions, cluster.events], [[], []]);
+});
+
 test("a claim that this node cannot hold goes back to the scheduler, with the reason", async () => {
   const create = () => Promise.reject(new RefusedVolumeError("not enough space on the node"));
   await using cluster = await given(NODE, storageClass(), claim());

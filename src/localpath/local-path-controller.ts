@@ -131,7 +131,11 @@ async function provision(claim: PersistentVolumeClaim, context: VolumePass): Pro
     return onChange;
   };
   const nodeName = selectedNode(claim);
-  if (nodeName === undefined) return refuse("no node was selected: the class needs volumeBindingMode WaitForFirstConsumer");
+  if (nodeName === undefined) {
+    // The scheduler is about to select one: this one, or another one after a node that had no room.
+    if (storageClass.volumeBindingMode === "WaitForFirstConsumer") return onChange;
+    return refuse("no node was selected: the class needs volumeBindingMode WaitForFirstConsumer");
+  }
   const request = volumeRequest(claim, storageClass);
   if (request.is === "refused") return refuse(request.reason);
   try {

@@ -191,6 +191,9 @@ describe("databases on volumes of nodes", { ...needs(...REAL_CLUSTER_NEEDS, "loo
     ok(containerd !== undefined);
     signalProcess(containerd, "SIGKILL");
     await cluster.says(/^containerd exited and was restarted/);
+    // The kubelet connects to it again after a delay; until then it answers exec with an error.
+    const answers = (pod: string) => kubectl(`exec ${pod} -- true`).then(Boolean, () => undefined);
+    for (const pod of DATABASES) await becomes(async () => (await answers(pod)) !== undefined, true);
     await ready();
     await writeRows();
     await cluster.kill();

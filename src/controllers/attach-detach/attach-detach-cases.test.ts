@@ -8,12 +8,14 @@ import { attachmentName } from "../../api/storage.k8s.io/v1/volume-attachment/at
 import { volumeAttachments } from "../../api/storage.k8s.io/v1/volume-attachment.ts";
 import type { PersistentVolume } from "../../api/generated/core/v1.ts";
 import type { EventRecorder } from "../../client/events/event-recorder.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 import { given, silentRecorder, type Given } from "../../testing/given.ts";
 import { attachDetachController } from "./attach-detach-controller.ts";
 import { AttachReports } from "./reports.ts";
 import { attacher } from "./testing/attacher.ts";
 import { aNode, aPod, bindVolume, CLAIM, DRIVER, inUse, key, NOW, stateOf, UNIQUE } from "./testing/volumes.ts";
 
+const EBS = "ebs.csi.aws.com";
 const ATTACHED = ["n1 attached", `n1 has ${UNIQUE}`];
 const UNHEALTHY = { status: { conditions: [{ type: "Ready", status: "Unknown" }] } };
 
@@ -126,6 +128,58 @@ test("without forced detachment an unhealthy node keeps a volume in use until it
   await cluster.client.patch(nodes, { name: "n1" }, { type: "merge", value: { spec: { taints } } });
   await cluster.settled();
 
+  assert.deepEqual(await stateOf(cluster), []);
+});
+
+test("a PersistentVolume of an in-tree plugin is attached by the CSI driver that replaces it, whose absence an event reports", async () => {
+  await using cluster = await given(aNode("n1"), CLAIM, aPod("p", "n1"));
+  await bindVolume(cluster.client, { awsElasticBlockStore: { volumeID: "aws://zone/vol-1" } });
+  await cluster.run(attachDetachController());
+  await cluster.clock.advance(130_000);
+  const [attachment] = await cluster.list(volumeAttachments);
+  assert.deepEqual(attachment?.spec, { attacher: EBS, nodeName: "n1", source: { persistentVolumeName: "pv1" } });
+  assert.equal(attachment.metadata.name, attachmentName({ driver: EBS, handle: "vol-1" }, "n1"));
+  assert.deepEqual(cluster.events, [
+    `Warning FailedAttachVolume Pod/p AttachVolume.Attach failed for volume "pv1" : timed out waiting for external-attacher of ${EBS} CSI driver to attach volume vol-1`,
+  ]);
+
+  await cluster.run(attacher());
+  await cluster.settled();
+
+  assert.deepEqual(await stateOf(cluster), ["n1 attached", `n1 has kubernetes.io/csi/${EBS}^vol-1`]);
+  assert.match(cluster.events.at(-1) ?? "", /^Normal SuccessfulAttachVolume Pod\/p /);
+});
+
+test("a volume of an in-tree plugin in a Pod is attached with the source of its CSI driver, and detached after the last Pod", async () => {
+  await using cluster = await given(aNode("n1"), aNode("n2"));
+  await cluster.run(attachDetachController(), attacher());
+  for (const [name, nodeName] of [
+    ["p", "n1"],
+    ["q", "n2"],
+  ] as const) {
+    const volumes = [{ name: "v", awsElasticBlockStore: { volumeID: "vol-1" } }];
+    const pod = buildPod({ metadata: key(name), spec: { nodeName, containers: [{ name: "c", image: "i" }], volumes } });
+    await cluster.client.create(pods, pod);
+    await cluster.settled();
+  }
+
+  const [attachment] = await cluster.list(volumeAttachments);
+  assert.deepEqual(attachment?.spec.source.inlineVolumeSpec?.csi, {
+    driver: EBS,
+    volumeHandle: "vol-1",
+    volumeAttributes: { partition: "0" },
+  });
+  assert.deepEqual(await stateOf(cluster), ["n1 attached", `n1 has kubernetes.io/csi/${EBS}^vol-1`]);
+  assert.deepEqual(cluster.events, [
+    `Normal SuccessfulAttachVolume Pod/p AttachVolume.Attach succeeded for volume "${EBS}-vol-1" `,
+    `Warning FailedAttachVolume Pod/q Waiting for detach for volume "${EBS}-vol-1" Volume is already used by pod(s) p`,
+  ]);
+
+  await cluster.client.delete(pods, key("p"), NOW);
+  await cluster.settled();
+  assert.deepEqual(await stateOf(cluster), ["n2 attached", `n2 has kubernetes.io/csi/${EBS}^vol-1`]);
+  await cluster.client.delete(pods, key("q"), NOW);
+  await cluster.settled();
   assert.deepEqual(await stateOf(cluster), []);
 });
 

@@ -4,7 +4,7 @@
  *
  * Detaching is safe against a kubelet that begins to mount at the same time: the volume is removed from `volumesAttached` first, then the
  * server's Node is read; only if it does not report the volume as in use, the attachment is deleted. A kubelet does the opposite: it reports
- * the volume as in use, then reads whether it is attached. Not here: volumes that drivers do not attach, and in-tree plugins.
+ * the volume as in use, then reads whether it is attached. Not here: volumes that drivers do not attach.
  */
 import { isNodeReady } from "../../api/core/v1/node/health.ts";
 import { nodes } from "../../api/core/v1/node.ts";
@@ -12,7 +12,7 @@ import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-clai
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import { timestampMs } from "../../api/core/v1/pod/readiness.ts";
 import { pods } from "../../api/core/v1/pod.ts";
-import type { AttachedVolume, Node, PersistentVolume } from "../../api/generated/core/v1.ts";
+import type { AttachedVolume, Node } from "../../api/generated/core/v1.ts";
 import type { VolumeAttachment } from "../../api/generated/storage.k8s.io/v1.ts";
 import { isReason } from "../../api/machinery/status-error.ts";
 import { csiDrivers } from "../../api/storage.k8s.io/v1/csi-driver.ts";
@@ -21,6 +21,7 @@ import { volumeAttachments } from "../../api/storage.k8s.io/v1/volume-attachment
 import { deepEqual } from "../../base/deep.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import { after, defineController, onChange, watch, type Controller, type Outcome, type Pass, type WorkKey } from "../runtime/controller.ts";
+import { attachableVolume, attachmentsByVolume, keyOfAttachment, type AttachableVolume } from "./attachable-volumes.ts";
 import { AttachMetrics, countForced } from "./attach-detach-metrics.ts";
 import { OperationMetrics } from "./operation-metrics.ts";
 import { planAttachments, type AttachmentState, type AttachPlan, type Detachment } from "./plan.ts";
@@ -81,9 +82,9 @@ export function attachDetachController({ disableForceDetachOnTimeout = false }: 
 
 async function reconcileVolume({ name }: WorkKey, pass: Pass, memory: Memory): Promise<Outcome> {
   const { read, clock } = pass;
-  const volume = read.get(persistentVolumes, { name });
+  const volume = attachableVolume(name, read);
   const needed: PodsByNode = volume === undefined || attachableId(volume, read) === undefined ? new Map() : podsByNeedingNode(volume, read);
-  const attachments = read.indexed(watches.attachmentsByVolume, name).filter((attachment) => isOurs(attachment, volume, read));
+  const attachments = read.indexed(attachmentsByVolume, name).filter((attachment) => isOurs(attachment, volume, read));
   const states = attachments.map((attachment) => stateOf(attachment, needed, read, clock.monotonic(), memory));
   const plan = planAttachments({
     nodes: [...needed.keys()],
@@ -95,7 +96,7 @@ async function reconcileVolume({ name }: WorkKey, pass: Pass, memory: Memory): P
   memory.operations.observe(name, attachments, clock.monotonic(), pass.metrics);
   for (const detachment of plan.detach) {
     const driver = attachments.find(({ metadata }) => metadata.name === detachment.name)?.spec.attacher ?? "";
-    await detach({ ...detachment, driver, volumeName: name }, pass, memory);
+    await detach({ ...detachment, driver, volumeName: name, isMigrated: volume?.isMigrated ?? false }, pass, memory);
   }
   if (volume === undefined) {
     memory.reports.delete(name);
@@ -111,8 +112,8 @@ async function reconcileVolume({ name }: WorkKey, pass: Pass, memory: Memory): P
  * Other clients may create attachments, too: only those with the name that this controller gives are its own. For a volume that was deleted,
  * the node's status has the handle that the name was derived from.
  */
-function isOurs({ metadata, spec }: VolumeAttachment, volume: PersistentVolume | undefined, read: Reader): boolean {
-  const csi = volume?.spec?.csi;
+function isOurs({ metadata, spec }: VolumeAttachment, volume: AttachableVolume | undefined, read: Reader): boolean {
+  const csi = volume?.object.spec?.csi;
   if (csi !== undefined) return metadata.name === attachmentName({ driver: csi.driver, handle: csi.volumeHandle }, spec.nodeName);
   const { volumesAttached = [], volumesInUse = [] } = read.get(nodes, { name: spec.nodeName })?.status ?? {};
   return [...volumesAttached.map((attached) => attached.name), ...volumesInUse].some((name) => isOf(name, metadata.name, spec.nodeName));
@@ -154,9 +155,10 @@ function isInUse({ metadata, status }: Node, attachment: string): boolean {
 interface DriverDetachment extends Detachment {
   readonly driver: string;
   readonly volumeName: string;
+  readonly isMigrated: boolean;
 }
 
-async function detach({ name, nodeName, force, driver, volumeName }: DriverDetachment, pass: Pass, memory: Memory): Promise<void> {
+async function detach({ name, nodeName, force, ...volume }: DriverDetachment, pass: Pass, memory: Memory): Promise<void> {
   const { write, metrics, log } = pass;
   memory.detaching.add(name);
   try {
@@ -165,7 +167,8 @@ async function detach({ name, nodeName, force, driver, volumeName }: DriverDetac
       pass.wake(watches.nodeKey(nodeName));
       return;
     }
-    memory.operations.begin(volumeName, name, { name: "volume_detach", driver }, pass.clock.monotonic());
+    const { volumeName, driver, isMigrated } = volume;
+    memory.operations.begin(volumeName, name, { name: "volume_detach", driver, isMigrated }, pass.clock.monotonic());
     await write.delete(volumeAttachments, { name });
     memory.unneededSinceMs.delete(name);
     if (force === undefined) return;
@@ -188,15 +191,17 @@ async function isInUseNow(name: string, attachment: string, { write }: Pass): Pr
   }
 }
 
-async function attach(volume: PersistentVolume, plan: AttachPlan, pass: Pass, memory: Memory): Promise<readonly VolumeAttachment[]> {
+async function attach(volume: AttachableVolume, plan: AttachPlan, pass: Pass, memory: Memory): Promise<readonly VolumeAttachment[]> {
   const { read, write, clock } = pass;
   const id = attachableId(volume, read);
   if (id === undefined) return [];
   const created: VolumeAttachment[] = [];
+  const { key, object, isInline, isMigrated } = volume;
+  const source = isInline ? { inlineVolumeSpec: object.spec ?? {} } : { persistentVolumeName: key };
   for (const nodeName of plan.attach) {
-    const spec = { attacher: id.driver, nodeName, source: { persistentVolumeName: volume.metadata.name } };
+    const spec = { attacher: id.driver, nodeName, source };
     const metadata = { name: attachmentName(id, nodeName) };
-    memory.operations.begin(volume.metadata.name, metadata.name, { name: "volume_attach", driver: id.driver }, clock.monotonic());
+    memory.operations.begin(key, metadata.name, { name: "volume_attach", driver: id.driver, isMigrated }, clock.monotonic());
     try {
       created.push(await write.create(volumeAttachments, { apiVersion: "storage.k8s.io/v1", kind: "VolumeAttachment", metadata, spec }));
     } catch (error) {
@@ -213,24 +218,24 @@ interface Observed {
 }
 
 /** Returns when the next attachment is overdue. */
-function report(volume: PersistentVolume, { needed, plan, attachments }: Observed, pass: Pass, { reports }: Memory): number | undefined {
+function report(volume: AttachableVolume, { needed, plan, attachments }: Observed, pass: Pass, { reports }: Memory): number | undefined {
   const { events, clock } = pass;
-  const { name } = volume.metadata;
+  const { key, object } = volume;
   if (needed.size === 0) {
-    reports.delete(name);
+    reports.delete(key);
     return undefined;
   }
-  const known = reports.get(name) ?? new AttachReports();
-  reports.set(name, known);
+  const known = reports.get(key) ?? new AttachReports();
+  reports.set(key, known);
   known.keep(new Set(needed.keys()));
   const users = attachments.flatMap(({ spec }) => needed.get(spec.nodeName) ?? []);
-  for (const node of plan.blocked) known.blocked(volume, node, needed.get(node) ?? [], users, events);
+  for (const node of plan.blocked) known.blocked(object, node, needed.get(node) ?? [], users, events);
   let overdueMs: number | undefined;
   for (const attachment of attachments) {
     const waiting = needed.get(attachment.spec.nodeName);
     if (waiting === undefined) continue;
     const ageMs = clock.now() - (timestampMs(attachment.metadata.creationTimestamp) ?? clock.now());
-    known.observe(volume, attachment, waiting, ageMs, events);
+    known.observe(object, attachment, waiting, ageMs, events);
     if (attachment.status?.attached !== true && ageMs < ATTACH_TIMEOUT_MS) {
       overdueMs = Math.min(overdueMs ?? Infinity, ATTACH_TIMEOUT_MS - ageMs);
     }
@@ -240,13 +245,13 @@ function report(volume: PersistentVolume, { needed, plan, attachments }: Observe
 
 function count(
   name: string,
-  volume: PersistentVolume | undefined,
+  volume: AttachableVolume | undefined,
   needed: PodsByNode,
   attachments: readonly VolumeAttachment[],
   { metrics }: Pass,
   memory: Memory,
 ): void {
-  const driver = volume?.spec?.csi?.driver;
+  const driver = volume?.object.spec?.csi?.driver;
   const attached = attachments.filter(({ status }) => status?.attached === true).map(({ spec }) => spec.nodeName);
   memory.metrics.set(name, driver === undefined ? undefined : { driver, needed: [...needed.keys()], attached }, metrics);
 }
@@ -278,9 +283,9 @@ async function reportAttached(name: string, { read, write }: Pass, { detaching }
 /** Nothing for attachments of other clients. A volume that was deleted stays as the node shows it, until it is detached. */
 function attachedVolume(attachment: VolumeAttachment, node: Node, read: Reader): readonly AttachedVolume[] {
   const { metadata, spec } = attachment;
-  const volume = read.get(persistentVolumes, { name: spec.source.persistentVolumeName ?? "" });
+  const volume = attachableVolume(keyOfAttachment(attachment) ?? "", read);
   if (volume === undefined) return (node.status?.volumesAttached ?? []).filter(({ name }) => isOf(name, metadata.name, spec.nodeName));
-  const csi = volume.spec?.csi;
+  const { csi } = volume.object.spec ?? {};
   if (csi === undefined || !isOurs(attachment, volume, read)) return [];
   return [{ name: uniqueVolumeName({ driver: csi.driver, handle: csi.volumeHandle }), devicePath: "" }];
 }

@@ -16,6 +16,8 @@ const OPERATION_SECONDS: HistogramDefinition = {
 interface Operation {
   readonly name: "volume_attach" | "volume_detach";
   readonly driver: string;
+  /** The volume is one of an in-tree plugin. */
+  readonly isMigrated: boolean;
   readonly startedMs: number;
   /** The last failure that was counted: when it happened, and why. */
   readonly failure?: string | undefined;
@@ -26,7 +28,7 @@ export class OperationMetrics {
   /** By volume, then by the name of the attachment. */
   readonly #begun = new Map<string, Map<string, Operation>>();
 
-  begin(volume: string, attachment: string, operation: Pick<Operation, "name" | "driver">, nowMs: number): void {
+  begin(volume: string, attachment: string, operation: Pick<Operation, "name" | "driver" | "isMigrated">, nowMs: number): void {
     const known = this.#begun.get(volume) ?? new Map<string, Operation>();
     this.#begun.set(volume, known);
     // A repeated call continues the same operation.
@@ -57,7 +59,8 @@ function observed(
   const isDetach = operation.name === "volume_detach";
   const durationMs = nowMs - operation.startedMs;
   const ended = (status: "success" | "fail-unknown"): void => {
-    const labels = { volume_plugin: `kubernetes.io/csi:${operation.driver}`, operation_name: operation.name, status, migrated: "false" };
+    const { driver, name, isMigrated } = operation;
+    const labels = { volume_plugin: `kubernetes.io/csi:${driver}`, operation_name: name, status, migrated: String(isMigrated) };
     metrics.observe(OPERATION_SECONDS, labels, durationMs / 1_000);
   };
   if (attachment === undefined) {

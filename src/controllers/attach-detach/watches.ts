@@ -1,4 +1,4 @@
-/** Which volumes and nodes a change concerns. Keys are PersistentVolumes, by name even if they no longer exist, and Nodes. */
+/** Which volumes and nodes a change concerns. Keys are volumes (attachable-volumes.ts), even if they no longer exist, and Nodes. */
 import { isNodeReady } from "../../api/core/v1/node/health.ts";
 import { nodes } from "../../api/core/v1/node.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
@@ -11,6 +11,7 @@ import { defineIndex } from "../../client/informer/index.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import type { Change, WorkKey } from "../runtime/controller.ts";
 import { kindName } from "../runtime/keys.ts";
+import { csiVolume, keyOfAttachment } from "./attachable-volumes.ts";
 import { isManaged, neededOn, volumesOf } from "./volume-users.ts";
 
 export const NODE = kindName(nodes);
@@ -24,14 +25,12 @@ export function nodeKey(name: string): WorkKey {
   return { kind: NODE, name };
 }
 
-export const attachmentsByVolume = defineIndex(volumeAttachments, ({ spec }) => {
-  const { persistentVolumeName } = spec.source;
-  return persistentVolumeName === undefined ? [] : [persistentVolumeName];
-});
-
 export const attachmentsByNode = defineIndex(volumeAttachments, ({ spec }) => [spec.nodeName]);
 
-const volumesByDriver = defineIndex(persistentVolumes, ({ spec }) => (spec?.csi === undefined ? [] : [spec.csi.driver]));
+const volumesByDriver = defineIndex(persistentVolumes, (volume) => {
+  const { driver } = csiVolume(volume)?.spec?.csi ?? {};
+  return driver === undefined ? [] : [driver];
+});
 
 /** Hot path (called for every version of every Pod): most Pods have no claims. */
 export function* keysOfPod({ is, object, previous }: Change<Pod>, read: Reader): Iterable<WorkKey> {
@@ -43,14 +42,14 @@ export function* keysOfClaim({ object: { spec } }: Change<PersistentVolumeClaim>
   if (spec?.volumeName !== undefined && spec.volumeName !== "") yield volumeKey(spec.volumeName);
 }
 
-export function* keysOfVolume({ object: { metadata, spec } }: Change<PersistentVolume>): Iterable<WorkKey> {
-  if (spec?.csi !== undefined) yield volumeKey(metadata.name);
+export function* keysOfVolume({ object }: Change<PersistentVolume>): Iterable<WorkKey> {
+  if (csiVolume(object) !== undefined) yield volumeKey(object.metadata.name);
 }
 
-export function* keysOfAttachment({ object: { spec } }: Change<VolumeAttachment>): Iterable<WorkKey> {
-  const { persistentVolumeName } = spec.source;
-  if (persistentVolumeName !== undefined) yield volumeKey(persistentVolumeName);
-  yield nodeKey(spec.nodeName);
+export function* keysOfAttachment({ object }: Change<VolumeAttachment>): Iterable<WorkKey> {
+  const volume = keyOfAttachment(object);
+  if (volume !== undefined) yield volumeKey(volume);
+  yield nodeKey(object.spec.nodeName);
 }
 
 /** Volumes that wait for the node to unmount them, to become unhealthy, or to be managed. Heartbeats concern none. */
@@ -59,9 +58,9 @@ export function* keysOfNode({ is, object, previous }: Change<Node>, read: Reader
   const isSame = is === "updated" && previous !== undefined && isSameForVolumes(object, previous);
   if (isSame) return;
   yield nodeKey(name);
-  for (const { spec } of read.indexed(attachmentsByNode, name)) {
-    const { persistentVolumeName } = spec.source;
-    if (persistentVolumeName !== undefined) yield volumeKey(persistentVolumeName);
+  for (const attachment of read.indexed(attachmentsByNode, name)) {
+    const volume = keyOfAttachment(attachment);
+    if (volume !== undefined) yield volumeKey(volume);
   }
   if (is === "updated" && previous !== undefined && isManaged(object) === isManaged(previous)) return;
   for (const pod of read.indexed(podsByNode, name)) for (const volume of volumesOf(pod, read)) yield volumeKey(volume);
@@ -78,7 +77,7 @@ function isSameForVolumes(now: Node, before: Node): boolean {
   );
 }
 
-/** A driver says whether its volumes are attached. */
+/** A driver says whether its volumes are attached. Volumes that Pods name themselves follow with the next change of a Pod. */
 export function* keysOfDriver({ object }: Change<CSIDriver>, read: Reader): Iterable<WorkKey> {
   for (const { metadata } of read.indexed(volumesByDriver, object.metadata.name)) yield volumeKey(metadata.name);
 }

@@ -408,11 +408,12 @@ export class PodWorker {
     // Terminal before this kubelet ran it: its status was written by another component.
     if (isTerminal(pod) && sandbox === undefined) return;
     const runtimeName = runtime.version.slice(0, runtime.version.indexOf("://"));
-    const { granted, eviction } = this.#memory;
+    const { granted, grantedPod, eviction } = this.#memory;
     this.#resize.observe(pod, { isUnderWay: isResizing(pod, sandbox, this.#memory) });
     const { conditions: resizes } = this.#resize;
     const supportsRecursiveReadOnly = machine?.supportsRecursiveReadOnly(pod);
-    const seen = { pod, sandbox, waiting, granted, resizes, isTerminated, isPastDeadline, eviction, supportsRecursiveReadOnly };
+    const resized = { granted, grantedPod, resizes };
+    const seen = { pod, sandbox, waiting, ...resized, isTerminated, isPastDeadline, eviction, supportsRecursiveReadOnly };
     const deviceHealth = (container: Container) => machine?.deviceHealth(pod, container) ?? [];
     const status = podStatusOf({ ...seen, deviceHealth, runtimeName, hostIps, nowMs: clock.now() });
     if (isPastDeadline && !isTerminal(pod)) this.#events.recordDeadline(this.#pod);

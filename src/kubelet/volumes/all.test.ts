@@ -49,13 +49,6 @@ test("a volume of an unsupported kind is rejected with its name", () => {
   });
 });
 
-test("a kind of a cloud provider names the CSI driver that it was migrated to", () => {
-  throws(() => findPlugin(all, { name: "v", awsElasticBlockStore: { volumeID: "x" } }), {
-    message:
-      "volumes of type awsElasticBlockStore are migrated to CSI: driver name ebs.csi.aws.com not found in the list of registered CSI drivers; use a volume of type csi",
-  });
-});
-
 test("no two plugins share a source or a directory", () => {
   for (const field of ["source", "persistentSource"] as const) {
     const named = all.flatMap((plugin) => plugin[field] ?? []);

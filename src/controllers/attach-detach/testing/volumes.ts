@@ -38,7 +38,7 @@ export async function bindVolume(client: Client, facts: Partial<PersistentVolume
     capacity: { storage: "1Gi" },
     accessModes: ["ReadWriteOnce"],
     claimRef: { ...key("data"), uid: claim.metadata.uid ?? "" },
-    csi: { driver: DRIVER, volumeHandle: "h1" },
+    ...(facts.awsElasticBlockStore === undefined ? { csi: { driver: DRIVER, volumeHandle: "h1" } } : {}),
     ...facts,
   };
   await client.create(persistentVolumes, { apiVersion: "v1", kind: "PersistentVolume", metadata: { name: "pv1" }, spec });

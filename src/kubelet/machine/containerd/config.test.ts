@@ -35,10 +35,7 @@ test("the containerd configuration keeps everything in the cluster's directories
     equal(text.split("\n").includes(line), true, line);
   }
   match(text, /\[plugins\."io\.containerd\.grpc\.v1\.cri"\.cni\]\nbin_dir/);
-  match(
-    text,
-    /\[plugins\."io\.containerd\.grpc\.v1\.cri"\.registry\]\nconfig_path = "\/etc\/containerd\/certs\.d:\/etc\/docker\/certs\.d"\n/,
-  );
+  match(text, /\[plugins\."io\.containerd\.grpc\.v1\.cri"\.registry\]\nconfig_path = "\/etc\/containerd\/certs\.d"\n/);
   match(text, /\[\[plugins\."io\.containerd\.transfer\.v1\.local"\.unpack_config\]\]\nplatform = "linux\/arm64"\nsnapshotter = "native"\n/);
 });
 

@@ -41,10 +41,11 @@ const DISABLED_PLUGINS = [
 const OOM_SCORE = -999;
 
 /**
- * Where administrators configure mirrors and certificates of registries (`<host>/hosts.toml`): the default of containerd 2. Version 1
- * has no default. A missing directory is not an error.
+ * Where administrators configure mirrors and certificates of registries (`<host>/hosts.toml`). Version 1 of containerd has no default, and
+ * that of version 2 is a list with this directory, which its transfer service takes for the name of one. A missing directory is not an
+ * error.
  */
-const REGISTRY_CONFIG_PATH = "/etc/containerd/certs.d:/etc/docker/certs.d";
+const REGISTRY_CONFIG_PATH = "/etc/containerd/certs.d";
 
 const CRI = `plugins."io.containerd.grpc.v1.cri"`;
 

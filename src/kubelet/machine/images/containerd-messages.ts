@@ -1,9 +1,11 @@
 /**
- * Messages of containerd's own services, on the same socket as the CRI, that an image import needs: content store, leases and image list.
+ * Messages of containerd's own services, on the same socket as the CRI, that an image import needs: content store, leases, image list, snapshots
+ * and diffs.
  * And of the CRI: image status, and the sandbox calls that reveal a missing sandbox image. Field numbers are those of containerd's
  * published API, which has been stable since 1.0.
  */
 import type { MessageDescriptor } from "../../../base/protobuf/messages.ts";
+import { snapshotKeyFields, snapshotMountsField } from "../../shared/snapshots.ts";
 
 const LABEL = {
   name: "Label",
@@ -18,6 +20,8 @@ const FIELD_MASK = {
 export const LEASES = "/containerd.services.leases.v1.Leases";
 export const CONTENT = "/containerd.services.content.v1.Content";
 export const IMAGES = "/containerd.services.images.v1.Images";
+export const SNAPSHOTS = "/containerd.services.snapshots.v1.Snapshots";
+export const DIFF = "/containerd.services.diff.v1.Diff";
 export const CRI_IMAGES = "/runtime.v1.ImageService";
 export const CRI_RUNTIME = "/runtime.v1.RuntimeService";
 
@@ -62,18 +66,17 @@ export const CONTENT_UPDATE = {
   },
 } as const satisfies MessageDescriptor;
 
+const DESCRIPTOR = {
+  name: "types.Descriptor",
+  fields: { mediaType: { number: 1, type: "string" }, digest: { number: 2, type: "string" }, size: { number: 3, type: "int64" } },
+} as const satisfies MessageDescriptor;
+
 const IMAGE = {
   name: "images.Image",
   fields: {
     name: { number: 1, type: "string" },
     labels: { number: 2, type: LABEL, repeated: true },
-    target: {
-      number: 3,
-      type: {
-        name: "types.Descriptor",
-        fields: { mediaType: { number: 1, type: "string" }, digest: { number: 2, type: "string" }, size: { number: 3, type: "int64" } },
-      },
-    },
+    target: { number: 3, type: DESCRIPTOR },
   },
 } as const satisfies MessageDescriptor;
 
@@ -85,6 +88,45 @@ export const IMAGE_CREATE = {
 export const IMAGE_UPDATE = {
   name: "images.UpdateImageRequest",
   fields: { image: { number: 1, type: IMAGE }, updateMask: { number: 2, type: FIELD_MASK } },
+} as const satisfies MessageDescriptor;
+
+export const SNAPSHOT_STAT = { name: "snapshots.StatSnapshotRequest", fields: snapshotKeyFields } as const satisfies MessageDescriptor;
+
+export const SNAPSHOT_PREPARE = {
+  name: "snapshots.PrepareSnapshotRequest",
+  fields: { ...snapshotKeyFields, parent: { number: 3, type: "string" } },
+} as const satisfies MessageDescriptor;
+
+export const SNAPSHOT_PREPARED = {
+  name: "snapshots.PrepareSnapshotResponse",
+  fields: { mounts: snapshotMountsField },
+} as const satisfies MessageDescriptor;
+
+export const SNAPSHOT_COMMIT = {
+  name: "snapshots.CommitSnapshotRequest",
+  fields: { snapshotter: { number: 1, type: "string" }, name: { number: 2, type: "string" }, key: { number: 3, type: "string" } },
+} as const satisfies MessageDescriptor;
+
+export const DIFF_APPLY = {
+  name: "diff.ApplyRequest",
+  fields: { diff: { number: 1, type: DESCRIPTOR }, mounts: { ...snapshotMountsField, number: 2 } },
+} as const satisfies MessageDescriptor;
+
+export const DIFF_APPLIED = {
+  name: "diff.ApplyResponse",
+  fields: { applied: { number: 1, type: DESCRIPTOR } },
+} as const satisfies MessageDescriptor;
+
+export const IMAGE_FS_INFO_REQUEST = { name: "ImageFsInfoRequest", fields: {} } as const satisfies MessageDescriptor;
+
+const FILESYSTEM = {
+  name: "FilesystemUsage",
+  fields: { id: { number: 2, type: { name: "FilesystemIdentifier", fields: { mountPoint: { number: 1, type: "string" } } } } },
+} as const satisfies MessageDescriptor;
+
+export const IMAGE_FS_INFO_RESPONSE = {
+  name: "ImageFsInfoResponse",
+  fields: { imageFilesystems: { number: 1, type: FILESYSTEM, repeated: true } },
 } as const satisfies MessageDescriptor;
 
 const IMAGE_SPEC = { name: "ImageSpec", fields: { image: { number: 1, type: "string" } } } as const satisfies MessageDescriptor;

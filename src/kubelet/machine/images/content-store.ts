@@ -1,5 +1,5 @@
 /**
- * Writes blobs and image names into containerd by its own services. Everything is written under a lease, or garbage collection would remove
+ * Writes blobs, unpacked layers and image names into containerd by its own services. Everything is written under a lease, or garbage collection would remove
  * blobs without a reference. A lease that is not deleted, because the process died, expires.
  */
 import type { Clock } from "../../../base/clock.ts";
@@ -71,9 +71,9 @@ export class ContentStore {
     }
   }
 
-  /** Labels a manifest with its references, so that these are kept as long as the manifest. */
+  /** Labels a blob with its references ("content.config", "snapshot.overlayfs"), so that these are kept as long as the blob. */
   async refer(digest: string, references: Readonly<Record<string, string>>): Promise<void> {
-    const labels = Object.entries(references).map(([key, value]) => ({ key: `containerd.io/gc.ref.content.${key}`, value }));
+    const labels = Object.entries(references).map(([key, value]) => ({ key: `containerd.io/gc.ref.${key}`, value }));
     const updateMask = { paths: labels.map(({ key }) => `labels.${key}`) };
     await this.#call(`${messages.CONTENT}/Update`, messages.CONTENT_UPDATE, { info: { digest, labels }, updateMask });
   }
@@ -91,9 +91,23 @@ export class ContentStore {
     }
   }
 
+  /** A call of another of containerd's services, in the same namespace and under the same lease. */
+  ask<Q extends MessageDescriptor, A extends MessageDescriptor>(path: string, call: StoreCall<Q, A>): Promise<Decoded<A>> {
+    const { request, message, response, timeoutMs = CALL_TIMEOUT_MS } = call;
+    const answer = this.#channel.call(path, encode(request, message), { timeoutMs, metadata: this.#metadata });
+    return answer.then((bytes) => decode(response, bytes));
+  }
+
   async #call<M extends MessageDescriptor>(path: string, descriptor: M, request: Encodable<M>): Promise<void> {
     await this.#channel.call(path, encode(descriptor, request), { timeoutMs: CALL_TIMEOUT_MS, metadata: this.#metadata });
   }
+}
+
+export interface StoreCall<Q extends MessageDescriptor, A extends MessageDescriptor> {
+  readonly request: Q;
+  readonly message: Encodable<Q>;
+  readonly response: A;
+  readonly timeoutMs?: number;
 }
 
 export interface WriteOptions {

@@ -35,7 +35,8 @@ const oci = (annotations: Readonly<Record<string, string>>) => ({
   [at(MANIFEST)]: manifest,
   [at(CONFIG)]: config,
 });
-const found = (names: readonly string[]) => [{ names, manifest: { is: "present", target }, config: CONFIG, layers: [LAYER] }];
+const layers = [{ mediaType: "y", digest: LAYER, size: 10, diffId: UNPACKED }];
+const found = (names: readonly string[]) => [{ names, manifest: { is: "present", target }, config: CONFIG, layers }];
 const ALL = [CONFIG, LAYER, MANIFEST, INDEX];
 
 describe("an OCI layout", () => {
@@ -91,7 +92,8 @@ describe("an archive of an older docker save", () => {
 
   test("gets a manifest that states the compression of each layer", () => {
     const [image] = imagesIn(contents(documents, ALL), { architecture: "amd64" });
-    deepEqual([image?.names, image?.config, image?.layers], [["docker.io/library/a:1"], CONFIG, [LAYER]]);
+    deepEqual([image?.names, image?.config], [["docker.io/library/a:1"], CONFIG]);
+    deepEqual(image?.layers, [{ mediaType: "application/vnd.oci.image.layer.v1.tar+gzip", digest: LAYER, size: 10, diffId: UNPACKED }]);
     equal(image?.manifest.is, "new");
     deepEqual(JSON.parse(image?.manifest.is === "new" ? image.manifest.text : ""), {
       schemaVersion: 2,

@@ -34,7 +34,12 @@ export interface FoundImage {
   /** Digest of the multi-platform index from which this manifest was selected: the image may be referenced by it, too. */
   readonly listDigest?: string;
   readonly config: string;
-  readonly layers: readonly string[];
+  readonly layers: readonly FoundLayer[];
+}
+
+export interface FoundLayer extends Descriptor {
+  /** Digest of its decompressed content, by which the config lists it. */
+  readonly diffId: string;
 }
 
 /** The manifest is in the tar, or is to be written. */
@@ -83,14 +88,14 @@ function ociImage(descriptor: OciDescriptor, found: Found): readonly FoundImage[
   const layerPaths = layers.map(({ digest }) => blobPath(digest));
   const missing = [config, ...layers].find(({ digest }) => found.contents.blob(blobPath(digest)) === undefined);
   if (missing !== undefined) throw new NotAnImageError(`Cannot use the image in the tar: its blob ${missing.digest} is missing`);
-  checkLayers(blobPath(config.digest), layerPaths, found.contents);
+  const diffIds = checkedDiffIds(blobPath(config.digest), layerPaths, found.contents);
   return [
     {
       names: namesOf(descriptor, config.digest, found.docker),
       manifest: { is: "present", target: { mediaType: target.mediaType, digest: target.digest, size: target.size } },
       ...(target.digest === descriptor.digest ? {} : { listDigest: descriptor.digest }),
       config: config.digest,
-      layers: layers.map(({ digest }) => digest),
+      layers: foundLayers(layers, diffIds),
     },
   ];
 }
@@ -125,10 +130,14 @@ function dockerImage({ Config, Layers, RepoTags }: DockerImage, contents: TarCon
   };
   const config = descriptorOf(Config, OCI_CONFIG);
   const layers = Layers.map((path) => descriptorOf(path, OCI_LAYER));
-  checkLayers(Config, Layers, contents);
+  const diffIds = checkedDiffIds(Config, Layers, contents);
   const text = JSON.stringify({ schemaVersion: 2, mediaType: OCI_MANIFEST, config, layers });
   const names = (RepoTags ?? []).map(wholeImageName);
-  return { names, manifest: { is: "new", text }, config: config.digest, layers: layers.map(({ digest }) => digest) };
+  return { names, manifest: { is: "new", text }, config: config.digest, layers: foundLayers(layers, diffIds) };
+}
+
+function foundLayers(layers: readonly Descriptor[], diffIds: readonly string[]): readonly FoundLayer[] {
+  return layers.map(({ mediaType, digest, size }, index) => ({ mediaType, digest, size, diffId: diffIds[index] ?? "" }));
 }
 
 interface ImageConfigDocument {
@@ -139,7 +148,7 @@ interface ImageConfigDocument {
  * The config lists the diff ids of the layers. Runtimes verify them only when the first Pod starts, so they are verified here. A zstd layer
  * cannot be; the digest in its name, which the runtime verifies, must do.
  */
-function checkLayers(configPath: string, layerPaths: readonly string[], contents: TarContents): void {
+function checkedDiffIds(configPath: string, layerPaths: readonly string[], contents: TarContents): readonly string[] {
   const wanted = parsed<ImageConfigDocument>(contents.text(configPath))?.rootfs?.diff_ids;
   if (wanted === undefined)
     throw new NotAnImageError(`Cannot use the image in the tar: its config "${configPath}" does not list its layers`);
@@ -157,6 +166,7 @@ function checkLayers(configPath: string, layerPaths: readonly string[], contents
         `and should be ${wanted[index]}; save the image again`,
     );
   }
+  return wanted;
 }
 
 function documentAt({ digest }: Descriptor, contents: TarContents): OciDocument | undefined {

@@ -61,6 +61,16 @@ describe("imported images", { ...NEEDS }, () => {
     ok(progress.every((bytes, index) => bytes > (progress[index - 1] ?? 0)) && (progress.at(-1) ?? 0) > tar.length / 2);
   });
 
+  test("are unpacked before a container uses them, and stay so when containerd collects garbage", async () => {
+    await load(busyboxImage("k8ts.test/l:1"));
+    const ctr = (...args: string[]) =>
+      execFileSync("ctr", ["--address", containerd.endpoint.slice("unix://".length), "-n", "k8s.io", ...args], { encoding: "utf8" });
+    ctr("content", "prune", "references");
+    const isUnpacked = (snapshotter: string) =>
+      ctr("images", "check", "--snapshotter", snapshotter, "name==k8ts.test/l:1").trimEnd().endsWith("true");
+    ok(isUnpacked("overlayfs") || isUnpacked("native"), ctr("images", "check"));
+  });
+
   test("are unchanged by a second import, and may be imported under another name", async () => {
     const [first] = await load(busyboxImage("k8ts.test/b:1"));
     const [again] = await load(busyboxImage("k8ts.test/b:1"));

@@ -1,6 +1,7 @@
 /**
  * Imports images from a tar into containerd by its own services on the runtime's socket: no other program is needed, and layers are
- * streamed. Existing blobs are not sent. Resolves when the CRI knows the images, so that the kubelet can use them. An aborted import leaves
+ * streamed. Existing blobs are not sent. Layers are unpacked here, once: otherwise every container of the image that starts before the
+ * first one runs would unpack all of them by itself. Resolves when the CRI knows the images, so that the kubelet can use them. An aborted import leaves
  * only unreferenced blobs, which containerd garbage-collects: names are set only after everything was verified.
  */
 import type { Clock } from "../../../base/clock.ts";
@@ -18,6 +19,7 @@ import { ContentStore, type Descriptor } from "./content-store.ts";
 import { imagesIn, NotAnImageError, type BlobFacts, type FoundImage, type TarContents } from "./image-contents.ts";
 import { digestProblem, wholeImageName, type ImageDigests } from "./image-name.ts";
 import { digestOf, hexOf, OCI_MANIFEST } from "./oci-image.ts";
+import { unpackLayers } from "./unpack-layers.ts";
 import { readTar, TarError, type TarPart } from "../../../host/archive/tar-reader.ts";
 import { joined } from "../../../host/archive/tar-writer.ts";
 
@@ -90,8 +92,9 @@ async function importInto(store: ContentStore, options: ImportOptions): Promise<
   }
   const imported: ImportedImage[] = [];
   for (const { image, names, target } of named) {
-    const layers = image.layers.map((digest, index) => [`l.${index}`, digest] as const);
-    await store.refer(target.digest, { config: image.config, ...Object.fromEntries(layers) });
+    const layers = image.layers.map(({ digest }, index) => [`content.l.${index}`, digest] as const);
+    await store.refer(target.digest, { "content.config": image.config, ...Object.fromEntries(layers) });
+    await unpackLayers(store, image);
     for (const name of names) {
       await store.name(name, target);
       imported.push({ name, id: image.config });

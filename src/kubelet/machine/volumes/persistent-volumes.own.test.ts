@@ -69,6 +69,30 @@ test("the data of a claim survives an unmount that keeps files, one without, and
   assert.deepEqual(await mountPaths(all.root), []);
 });
 
+test(
+  "a volume with the access mode ReadWriteOncePod waits for the Pod that uses it, also after a restart",
+  { ...needs("tmpfs") },
+  async () => {
+    await using all = await startCase();
+    await mkdir(join(all.disk, "data"));
+    all.bind("one", { local: { path: join(all.disk, "data") }, accessModes: ["ReadWriteOncePod"] });
+
+    const both = await Promise.allSettled(["a", "b"].map((uid) => all.volumes.mount(aPod(uid, ["one"]), ANY)));
+    assert.deepEqual(both.map(({ status }) => status).toSorted(), ["fulfilled", "rejected"]);
+    const [user, other] = both[0]?.status === "fulfilled" ? ["a", "b"] : ["b", "a"];
+    await all.restart();
+    await assert.rejects(
+      all.volumes.mount(aPod(other, ["one"]), ANY),
+      /SetUp failed for volume "one" : volume uses the ReadWriteOncePod access mode and is already in use by another pod$/,
+    );
+    await all.volumes.mount(aPod(user, ["one"]), ANY);
+    await all.volumes.unmount(user);
+
+    await all.volumes.mount(aPod(other, ["one"]), ANY);
+    await all.volumes.unmount(other);
+  },
+);
+
 test("readOnly, mountOptions and fsGroup apply to the Pod's mount", { ...needs("tmpfs") }, async () => {
   await using all = await startCase();
   const data = join(all.disk, "data");

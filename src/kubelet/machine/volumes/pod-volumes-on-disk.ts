@@ -40,6 +40,7 @@ import { checkSubPath, mountSubPath } from "./sub-paths.ts";
 import { startUpdates, type Updates } from "./updates.ts";
 import { VolumeExpansion, type VolumeExpansionOptions } from "./volume-expansion.ts";
 import { countVolumes, timedOperations } from "./volume-metrics.ts";
+import { volumeOwnership } from "./volume-ownership.ts";
 import { VolumeSetUp, type PlacedVolume } from "./volume-set-up.ts";
 
 export interface PodVolumesOptions {
@@ -67,7 +68,7 @@ export interface PodVolumesOptions {
   /** Absent: no image volumes. */
   readonly images?: VolumeImages;
   /** Absent: claims are not grown. */
-  readonly claims?: Omit<VolumeExpansionOptions, "node" | "timed">;
+  readonly claims?: Omit<VolumeExpansionOptions, "node" | "timed" | "clock">;
   readonly metrics?: Pick<KubeletMetrics, "storageOperation" | "countVolumes" | "volumesFound">;
   readonly clock: Clock;
   readonly log: Logger;
@@ -132,10 +133,12 @@ class PodVolumesOnDisk implements PodVolumes {
       pluginsDirectory: directories.plugins,
       hostPath: (path) => toOwnRoot(path, directories.root),
       mounter: linuxMounter(options.clock),
+      ownership: volumeOwnership({ ...options.claims, timed: timedOperations(options), clock: options.clock }),
       iscsi: new MachineIscsiInitiator({ clock: options.clock }),
     };
     this.#node = node;
-    this.#expansion = options.claims && new VolumeExpansion({ ...options.claims, node, timed: timedOperations(options) });
+    this.#expansion =
+      options.claims && new VolumeExpansion({ ...options.claims, node, clock: options.clock, timed: timedOperations(options) });
     this.#checks = new ClaimChecks({
       clock: options.clock,
       isNeeded: () => this.#expandable().length > 0,
@@ -276,11 +279,11 @@ class PodVolumesOnDisk implements PodVolumes {
       const volumeOfPod = await this.#setUp.setUp(placed, signal);
       // A volume that cannot be grown is used as it is: the failure is an Event, and is retried.
       await this.#expansion?.expandIfDue(placed, signal).catch((error: unknown) => this.#cannotGrow(mounted.pod, volume, error));
-      const { persistent } = placed.podVolume;
-      const { namespace = "", name = "" } = persistent?.claim.metadata ?? {};
-      mounted.volumes.set(volume.name, persistent === undefined ? volumeOfPod : { ...volumeOfPod, claim: { namespace, name } });
+      const { claim } = placed.podVolume.persistent ?? {};
+      const { namespace = "", name = "" } = claim?.metadata ?? {};
+      mounted.volumes.set(volume.name, claim === undefined ? volumeOfPod : { ...volumeOfPod, claim: { namespace, name } });
       mounted.placed.set(volume.name, placed);
-      if (persistent !== undefined) this.#checks.want();
+      if (claim !== undefined) this.#checks.want();
     } catch (error) {
       throw failedSetUp(placed.podVolume.volumeName, error);
     }

@@ -1,4 +1,4 @@
-import { equal, rejects } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { emptyDir } from "../../volumes/empty-dir/empty-dir.ts";
@@ -28,8 +28,22 @@ function setUpWith(errors: readonly VolumeError[], { always }: { readonly always
     if (error !== undefined) throw error;
   };
   const plugin = { ...emptyDir, resolve };
-  return { clock, result: setUp.setUp({ plugin, podVolume: node.volumeOf(plugin, { emptyDir: {} }) }, ANY) };
+  return { clock, setUp, node, result: setUp.setUp({ plugin, podVolume: node.volumeOf(plugin, { emptyDir: {} }) }, ANY) };
 }
+
+test("a volume of a cloud provider in a Pod is one of the CSI driver that replaces it, and waits for its attachment", async () => {
+  const { setUp, node } = setUpWith([]);
+  const { pod } = node.volumeOf(emptyDir, { emptyDir: {} });
+
+  const { plugin, podVolume } = await setUp.place(pod, { name: "disk", awsElasticBlockStore: { volumeID: "vol-1" } }, ANY);
+
+  deepEqual([plugin.directory, podVolume.path], ["kubernetes.io~csi", "/data/pods/u/volumes/kubernetes.io~csi/disk"]);
+  equal(await plugin.staging?.isAttachable?.(podVolume, node, ANY), true);
+  await rejects(plugin.resolve(podVolume, node, ANY), {
+    name: "NotAttachedError",
+    message: /^volume vol-1 has GET error for volume attachment /,
+  });
+});
 
 test("a volume that a controller is still attaching is waited for, and then mounted", async () => {
   const { clock, result } = setUpWith([new NotAttachedError("no VolumeAttachment"), new NotAttachedError("not attached")]);

@@ -1,6 +1,6 @@
 /**
  * The steps from a volume of a Pod to a mounted volume: claim, plugin, attachment, staging, mount. Stateless apart from the records of staged
- * volumes. Not here: which volumes of which Pods, serialization and retries (pod-volumes-on-disk.ts).
+ * volumes and the turns of those that one Pod at a time may use. Not here: which volumes of which Pods, serialization and retries (pod-volumes-on-disk.ts).
  */
 import type { Pod, Volume } from "../../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../../base/backoff.ts";
@@ -9,10 +9,11 @@ import { joinPath } from "../../../host/files/files.ts";
 import { namesIn } from "../../../host/files/shared-directory.ts";
 import type { MountedVolume } from "../../contracts/pod-volumes.ts";
 import { all } from "../../volumes/all.ts";
-import { checkNodeAffinity, claimedVolume, isBlockVolume } from "../../volumes/framework/claimed-volume.ts";
+import { checkNodeAffinity, claimedVolume, isBlockVolume, isForOnePod, migratedInline } from "../../volumes/framework/claimed-volume.ts";
 import { findPersistentPlugin, findPlugin } from "../../volumes/framework/find-plugin.ts";
-import { NotAttachedError } from "../../volumes/framework/volume-error.ts";
+import { NotAttachedError, VolumeError } from "../../volumes/framework/volume-error.ts";
 import type { PodVolume, VolumeNode, VolumePlugin } from "../../volumes/framework/volume-plugin.ts";
+import { KeyedTurns } from "./keyed-turns.ts";
 import type { PodDirectories } from "./pod-directories.ts";
 import type { StagedVolumes } from "./staged-volumes.ts";
 import { fullName, recordedName, type TimedOperation } from "./volume-metrics.ts";
@@ -41,6 +42,8 @@ export interface PlacedVolume {
 
 export class VolumeSetUp {
   readonly #options: VolumeSetUpOptions;
+  /** Volumes for one Pod: two Pods must not find at the same time that no other uses it. */
+  readonly #exclusive = new KeyedTurns();
 
   constructor(options: VolumeSetUpOptions) {
     this.#options = options;
@@ -52,8 +55,10 @@ export class VolumeSetUp {
     const podUid = pod.metadata.uid ?? "";
     const persistent = await claimedVolume(pod, volume, { references: node.references, signal });
     if (persistent === undefined) {
-      const plugin = findPlugin(all, volume);
-      return { plugin, podVolume: { pod, volume, ...directories.volume(podUid, { plugin: plugin.directory, name: volume.name }) } };
+      const migrated = migratedInline(pod, volume);
+      const plugin = migrated === undefined ? findPlugin(all, volume) : findPersistentPlugin(all, migrated);
+      const location = directories.volume(podUid, { plugin: plugin.directory, name: volume.name });
+      return { plugin, podVolume: { pod, volume, ...(migrated === undefined ? {} : { persistent: { volume: migrated } }), ...location } };
     }
     const plugin = findPersistentPlugin(all, persistent.volume);
     const location = { plugin: plugin.directory, name: persistent.volume.metadata.name, isBlockDevice: isBlockVolume(persistent.volume) };
@@ -70,11 +75,31 @@ export class VolumeSetUp {
     }
     const name = fullName(plugin, podVolume);
     const attached = await timed("verify_controller_attached_volume", name, () => this.#attached({ plugin, podVolume }, signal));
-    return timed(podVolume.isBlockDevice ? "map_volume" : "volume_mount", name, async () => {
+    const mount = async () => {
       const { resolved } = attached ?? { resolved: await this.#resolve({ plugin, podVolume }, signal) };
       await staged.stage(podVolume, { plugin, resolved, node });
       return plugin.mount(podVolume, resolved, node);
+    };
+    return timed(podVolume.isBlockDevice ? "map_volume" : "volume_mount", name, () => {
+      if (podVolume.persistent === undefined || !isForOnePod(podVolume.persistent.volume)) return mount();
+      return this.#exclusive.run(podVolume.volumeName, async () => {
+        await this.#checkOnly({ plugin, podVolume });
+        return mount();
+      });
     });
+  }
+
+  /** The scheduler ensures it, but not for a Pod that names its node. What an earlier process mounted counts, too. */
+  async #checkOnly({ plugin, podVolume }: PlacedVolume): Promise<void> {
+    const { directories } = this.#options;
+    const { podUid, volumeName } = podVolume;
+    for (const other of await namesIn(directories.pods)) {
+      if (other === podUid) continue;
+      for (const parent of [directories.volumes(other), directories.volumeDevices(other)]) {
+        if ((await namesIn(joinPath(parent, plugin.directory))).includes(volumeName))
+          throw new VolumeError("volume uses the ReadWriteOncePod access mode and is already in use by another pod");
+      }
+    }
   }
 
   /** Resolves when the volume may be used here, and one that a controller attaches is attached; undefined if no controller does. */

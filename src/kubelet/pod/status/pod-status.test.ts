@@ -322,6 +322,14 @@ test("a Pod with hostNetwork has the node's IPs, and reported Pod IPs are kept",
   assert.deepEqual([host.podIP, ended.podIP, ended.podIPs], ["192.0.2.1", "10.0.0.9", [{ ip: "10.0.0.9" }]]);
 });
 
+test("a Pod-level resize that is not in effect yet is allocated, and the resources are those before it", () => {
+  const of = (memory: string) => ({ requests: { memory }, limits: { memory } });
+
+  const status = statusOf({ pod: pod({ resources: of("10Ki") }), grantedPod: of("20Mi") });
+
+  assert.deepEqual([status.allocatedResources, status.resources], [{ memory: "10Ki" }, of("20Mi")]);
+});
+
 test("container statuses are ordered by name, init container statuses by the spec", () => {
   const named = (...names: readonly string[]) => names.map((name) => ({ name, image: "i:1" }));
   const status = statusOf({ pod: pod({ containers: named("b", "a"), initContainers: named("z", "y") }) });

@@ -3,7 +3,7 @@
  * it. A terminal phase never changes, and is reported only when nothing of the Pod runs any more. Not here: when it is written
  * (pod-worker.ts).
  */
-import type { ContainerStatus, Pod, PodCondition, PodStatus } from "../../../api/generated/core/v1.ts";
+import type { ContainerStatus, Pod, PodCondition, PodStatus, ResourceRequirements } from "../../../api/generated/core/v1.ts";
 import { qosClassOf } from "../../../api/core/v1/pod/qos.ts";
 import { isSidecar } from "../../../api/core/v1/pod/containers.ts";
 import { isTerminal } from "../../../api/core/v1/pod/readiness.ts";
@@ -26,6 +26,8 @@ export interface PodStatusView extends ContainersView {
   readonly isPastDeadline: boolean;
   /** Why the node evicts or rejects the Pod. */
   readonly eviction?: PodEviction | undefined;
+  /** Resources granted to the Pod as a whole; absent: those of the spec. */
+  readonly grantedPod?: ResourceRequirements | undefined;
   /** Conditions of a resize. */
   readonly resizes?: readonly PodCondition[];
   readonly nowMs: number;
@@ -70,7 +72,7 @@ export function podStatusOf(view: PodStatusView): PodStatus {
     ...(statuses === undefined ? {} : { containerStatuses: statuses }),
     ...(ephemeralStatuses === undefined ? {} : { ephemeralContainerStatuses: ephemeralStatuses }),
     qosClass: before.qosClass ?? qosClassOf(pod.spec ?? { containers: [] }),
-    ...resourcesOf(pod),
+    ...resourcesOf(view),
   };
 }
 
@@ -182,8 +184,8 @@ function addresses({ pod, sandbox, hostIps }: PodStatusView) {
   };
 }
 
-/** Allocated resources of the Pod as a whole; previously reported ones are ignored. */
-function resourcesOf(pod: Pod): Pick<PodStatus, "resources" | "allocatedResources"> {
+/** Allocated resources of the Pod as a whole, and those in effect; previously reported ones are ignored. */
+function resourcesOf({ pod, grantedPod }: PodStatusView): Pick<PodStatus, "resources" | "allocatedResources"> {
   const { observedGeneration, resources, allocatedResources, conditions } = pod.status ?? {};
   const wasResized = conditions?.some(({ type }) => type === RESIZE_PENDING || type === RESIZE_IN_PROGRESS) === true;
   // Hot path: reuses the sum while nothing has changed.
@@ -191,9 +193,13 @@ function resourcesOf(pod: Pod): Pick<PodStatus, "resources" | "allocatedResource
     return { ...(allocatedResources === undefined ? {} : { allocatedResources }), resources };
   }
   const specified = asSpecified(pod);
-  const [requests, limits] = [textsOf(podRequests(specified)), textsOf(podLimits(specified))];
+  const allocated = textsOf(podRequests(specified));
+  const { spec } = specified;
+  const effective =
+    spec?.resources === undefined || grantedPod === undefined ? specified : { ...specified, spec: { ...spec, resources: grantedPod } };
+  const [requests, limits] = [textsOf(podRequests(effective)), textsOf(podLimits(effective))];
   return {
-    ...(requests === undefined ? {} : { allocatedResources: requests }),
+    ...(allocated === undefined ? {} : { allocatedResources: allocated }),
     resources: { ...(requests === undefined ? {} : { requests }), ...(limits === undefined ? {} : { limits }) },
   };
 }

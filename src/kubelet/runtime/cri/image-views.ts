@@ -6,6 +6,7 @@
 import { formatTime } from "../../../api/machinery/time.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { RuntimeError, type ImageMount, type ImageViews } from "../../contracts/runtime.ts";
+import { snapshotterAt } from "../../shared/snapshots.ts";
 import { isAlreadyExists, isNotFound, type CriClient } from "./cri-client.ts";
 import { mapOf } from "./messages/common.ts";
 import { imageFsInfo, verboseImageStatus } from "./messages/image.ts";
@@ -14,8 +15,6 @@ import { removeSnapshot, snapshotMounts, viewSnapshot } from "./messages/snapsho
 /** containerd namespace of the CRI's images. */
 const NAMESPACE = { metadata: { "containerd-namespace": "k8s.io" } };
 const GC_ROOT = "containerd.io/gc.root";
-/** "/var/lib/containerd/io.containerd.snapshotter.v1.overlayfs" */
-const SNAPSHOTTER = /\.snapshotter\.v1\.([a-z0-9-]+)$/;
 
 export class ContainerdImageViews implements ImageViews {
   readonly #client: CriClient;
@@ -56,7 +55,7 @@ export class ContainerdImageViews implements ImageViews {
   async #snapshotter(): Promise<string> {
     const { imageFilesystems } = await this.#client.call(imageFsInfo, {});
     const mountPoint = imageFilesystems[0]?.id?.mountPoint ?? "";
-    const name = SNAPSHOTTER.exec(mountPoint)?.[1];
+    const name = snapshotterAt(mountPoint);
     if (name === undefined)
       throw new RuntimeError("CannotRun", `Cannot view images: the runtime keeps them in "${mountPoint}", which names no snapshotter`);
     return name;

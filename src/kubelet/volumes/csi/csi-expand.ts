@@ -1,6 +1,7 @@
 /** Grows a published CSI volume on this node to the capacity of its PersistentVolume, with upstream's messages. */
 import { parseQuantity, quantityToNumber } from "../../../api/machinery/quantity.ts";
-import { VolumeError } from "../framework/volume-error.ts";
+import { isInfeasibleCsiError } from "../../../csi/csi-error.ts";
+import { InfeasibleVolumeError, VolumeError } from "../framework/volume-error.ts";
 import type { PodVolume, VolumeNode } from "../framework/volume-plugin.ts";
 import { publishTarget } from "./csi-paths.ts";
 import { csiStaging } from "./csi-staging.ts";
@@ -25,6 +26,8 @@ export async function expandCsiVolume(volume: PodVolume, resolved: CsiPodVolume,
     });
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
+    if (isInfeasibleCsiError(error))
+      throw new InfeasibleVolumeError(`Expander.NodeExpand failed to expand the volume ${reason}`, { cause: error });
     throw new VolumeError(`Expander.NodeExpand failed to expand the volume : ${reason}`, { cause: error });
   }
 }

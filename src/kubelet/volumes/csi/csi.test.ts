@@ -266,6 +266,9 @@ describe("csi: growth, usage and failures", () => {
     driver.failure = new CsiError("INTERNAL", "disk is broken");
     const message = "Expander.NodeExpand failed to expand the volume : rpc error: code = Internal desc = disk is broken";
     await rejects(csi.expand?.(volume, resolved, world) ?? Promise.resolve(), { message });
+    driver.failure = new CsiError("OUT_OF_RANGE", "too large");
+    const infeasible = "Expander.NodeExpand failed to expand the volume rpc error: code = OutOfRange desc = too large";
+    await rejects(csi.expand?.(volume, resolved, world) ?? Promise.resolve(), { name: "InfeasibleVolumeError", message: infeasible });
   });
 
   test("usage is what the driver measures, with the condition if it monitors the volume", async () => {

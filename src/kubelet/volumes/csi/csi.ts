@@ -38,7 +38,7 @@ export const csi: VolumePlugin<CsiPodVolume> = {
       await mounter.makeDirectories(parentOf(volume.path), PARENT_MODE);
       await mounter.link(volume.path, target);
     } else if (resolved.setsGroup) {
-      await setPodGroup(target, volume.pod, { isReadOnly: resolved.isReadOnly, mounter, usesChangePolicy: true });
+      await setPodGroup(target, volume, { isReadOnly: resolved.isReadOnly, node, usesChangePolicy: true });
     }
     await markReady(volume, mounter);
     return mountedAt(target, volume);

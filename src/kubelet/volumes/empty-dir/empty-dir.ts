@@ -11,7 +11,8 @@ export const emptyDir: VolumePlugin<void> = {
 
   resolve: () => Promise.resolve(),
 
-  async mount({ pod, volume, path, ...location }, _resolved, node) {
+  async mount(podVolume, _resolved, node) {
+    const { pod, volume, path } = podVolume;
     const { mounter } = node;
     const sizeLimit = volume.emptyDir?.sizeLimit;
     const medium = mediumOf(volume);
@@ -19,8 +20,8 @@ export const emptyDir: VolumePlugin<void> = {
     else if (medium === "Memory") await ensureTmpfs(path, { pod, node, ...(sizeLimit === undefined ? {} : { sizeLimit }) });
     else if (isHugePagesMedium(medium)) await ensureHugePages(path, { medium, pod, mounter });
     else throw new VolumeError(`unknown storage medium "${medium}"`);
-    await setPodGroup(path, pod, { isReadOnly: false, mounter });
-    await markReady(location, mounter);
+    await setPodGroup(path, podVolume, { isReadOnly: false, node });
+    await markReady(podVolume, mounter);
     return mountedAt(path, medium);
   },
 

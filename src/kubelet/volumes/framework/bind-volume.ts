@@ -1,7 +1,7 @@
 /** Shows the Pod what a plugin prepared for all Pods of the node: a directory by a bind mount, a block device by a link. Idempotent. */
 import type { Mounter, MountOptions } from "./mounter.ts";
 import { ensureDirectory, PARENT_MODE, setPodGroup } from "./volume-directory.ts";
-import type { PodVolume } from "./volume-plugin.ts";
+import type { PodVolume, VolumeNode } from "./volume-plugin.ts";
 
 export interface BoundDirectory {
   readonly from: string;
@@ -9,10 +9,12 @@ export interface BoundDirectory {
   readonly options: MountOptions;
 }
 
-export async function bindVolume({ path, pod }: PodVolume, { from, isReadOnly, options }: BoundDirectory, mounter: Mounter): Promise<void> {
+export async function bindVolume(volume: PodVolume, { from, isReadOnly, options }: BoundDirectory, node: VolumeNode): Promise<void> {
+  const { path } = volume;
+  const { mounter } = node;
   await ensureDirectory(path, mounter);
   if (!(await mounter.isMountedAt(path))) await mounter.bindMount(from, path, [...(isReadOnly ? ["ro"] : []), ...options]);
-  if (!isReadOnly) await setPodGroup(path, pod, { isReadOnly: false, mounter, usesChangePolicy: true });
+  if (!isReadOnly) await setPodGroup(path, volume, { isReadOnly: false, node, usesChangePolicy: true });
 }
 
 export async function linkDevice({ path }: PodVolume, device: string, mounter: Mounter): Promise<void> {

@@ -1,7 +1,7 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus } from "../../../api/generated/core/v1.ts";
-import { expandedStatus, expansionDue, mayHaveGrown } from "./claim-expansion.ts";
+import { expandedStatus, expansionDue, failedStatus, mayHaveGrown, wantsAnotherSize } from "./claim-expansion.ts";
 
 function aClaim(status: PersistentVolumeClaimStatus, requested = "2Gi"): PersistentVolumeClaim {
   const spec = { resources: { requests: { storage: requested } } };
@@ -35,6 +35,29 @@ for (const [title, status, size, due] of [
 
 test("only a claim that requests more than it has may have grown", () => {
   deepEqual([mayHaveGrown(aClaim(SMALL)), mayHaveGrown(aClaim(SMALL, "1Gi")), mayHaveGrown(aClaim({}))], [true, false, false]);
+});
+
+test("a failed growth is a condition, and a phase only if the size is infeasible; the first failure stays", () => {
+  const resizing = { type: "Resizing", status: "True" as const };
+  const claim = aClaim({ ...SMALL, allocatedResourceStatuses: { storage: "NodeResizeInProgress" }, conditions: [resizing] });
+  const failure = { message: "no space", isInfeasible: false, time: "2030-01-01T00:00:00Z" };
+  const condition = {
+    type: "NodeResizeError",
+    status: "True",
+    lastTransitionTime: failure.time,
+    message: "failed to expand pvc with no space",
+  };
+
+  const once = failedStatus(claim, failure);
+  const again = failedStatus({ ...claim, status: once }, { message: "other", isInfeasible: true, time: "2030-01-02T00:00:00Z" });
+
+  deepEqual(once, { ...claim.status, conditions: [resizing, condition] });
+  deepEqual(again, { ...once, allocatedResourceStatuses: { storage: "NodeResizeInfeasible" } });
+});
+
+test("the user wants another size than the volume has if the request is smaller or larger, however it is written", () => {
+  const wants = (requested: string) => wantsAnotherSize({ claim: aClaim(SMALL, requested), volume: aVolume("2Gi") });
+  deepEqual([wants("1Gi"), wants("2Gi"), wants("2048Mi"), wants("3Gi")], [true, false, false, true]);
 });
 
 test("a grown claim has its new capacity and no condition of the growth", () => {

@@ -5,7 +5,7 @@
 import type { PersistentVolumeClaim, PersistentVolumeClaimStatus } from "../../../api/generated/core/v1.ts";
 import { readQuantity } from "../../../api/core/v1/pod/resource-list.ts";
 import { compareQuantities } from "../../../api/machinery/quantity.ts";
-import type { PersistentPair } from "./volume-plugin.ts";
+import type { PersistentPair, PersistentSource } from "./volume-plugin.ts";
 
 const RESOURCE = "storage";
 
@@ -20,8 +20,8 @@ export function mayHaveGrown({ spec, status }: PersistentVolumeClaim): boolean {
 }
 
 /** The size to which the node is to grow the volume; undefined if there is nothing to do. */
-export function expansionDue({ claim, volume }: PersistentPair): string | undefined {
-  const { capacity, allocatedResources, allocatedResourceStatuses } = claim.status ?? {};
+export function expansionDue({ claim, volume }: PersistentSource): string | undefined {
+  const { capacity, allocatedResources, allocatedResourceStatuses } = claim?.status ?? {};
   const grown = volume.spec?.capacity?.[RESOURCE];
   const phase = allocatedResourceStatuses?.[RESOURCE];
   if (!isLess(capacity?.[RESOURCE], grown) || !NODE_PHASES.includes(phase)) return undefined;
@@ -30,6 +30,45 @@ export function expansionDue({ claim, volume }: PersistentPair): string | undefi
 
 export function inProgressStatus({ status }: PersistentVolumeClaim): PersistentVolumeClaimStatus {
   return { ...status, allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, [RESOURCE]: "NodeResizeInProgress" } };
+}
+
+/** True if the controller that grows the claim reports phases: it reads what the node says of a failure. */
+export function hasNodePhase({ status }: PersistentVolumeClaim): boolean {
+  return status?.allocatedResourceStatuses?.[RESOURCE] !== undefined;
+}
+
+/** True if the user asked for another size since the controller grew the volume. */
+export function wantsAnotherSize({ claim, volume }: PersistentPair): boolean {
+  const [requested, grown] = [claim.spec?.resources?.requests?.[RESOURCE], volume.spec?.capacity?.[RESOURCE]];
+  return isLess(requested, grown) || isLess(grown, requested);
+}
+
+export interface ExpansionFailure {
+  readonly message: string;
+  /** The controller is to try another size, and the node waits for it. */
+  readonly isInfeasible: boolean;
+  readonly time: string;
+}
+
+/** As upstream, the condition of an earlier failure stays as it is. */
+export function failedStatus(
+  { status }: PersistentVolumeClaim,
+  { message, isInfeasible, time }: ExpansionFailure,
+): PersistentVolumeClaimStatus {
+  const conditions = status?.conditions ?? [];
+  const isNew = !conditions.some((one) => one.type === "NodeResizeError" && one.status === "True");
+  const failed = {
+    type: "NodeResizeError",
+    status: "True" as const,
+    lastTransitionTime: time,
+    message: `failed to expand pvc with ${message}`,
+  };
+  const others = conditions.filter(({ type }) => type !== "NodeResizeError");
+  return {
+    ...status,
+    ...(isNew ? { conditions: [...others, failed] } : {}),
+    ...(isInfeasible ? { allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, [RESOURCE]: "NodeResizeInfeasible" } } : {}),
+  };
 }
 
 /** Conditions of other matters are kept. */

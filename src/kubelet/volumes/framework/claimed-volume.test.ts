@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects, throws } from "node:assert/strict";
 import { test } from "node:test";
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../../api/generated/core/v1.ts";
-import { checkNodeAffinity, claimedVolume } from "./claimed-volume.ts";
+import { checkNodeAffinity, claimedVolume, migratedInline } from "./claimed-volume.ts";
 
 const NEVER = new AbortController().signal;
 
@@ -53,6 +53,20 @@ test("a volume without a claim has no PersistentVolume", async () => {
 
 test("a claim is resolved to the PersistentVolume that it is bound to", async () => {
   deepEqual(await find({}), { claim: BOUND, volume: VOLUME });
+});
+
+test("a PersistentVolume of a plugin that a CSI driver has replaced is one of the driver", async () => {
+  const spec = { claimRef: { uid: "claim" }, cinder: { volumeID: "x" } };
+  const found = await find({ volume: { spec } });
+  deepEqual(found?.volume.spec, { claimRef: { uid: "claim" }, csi: { driver: "cinder.csi.openstack.org", volumeHandle: "x" } });
+});
+
+test("a volume of a plugin that a CSI driver has replaced, but not for this disk, is refused", async () => {
+  const reason = "failed to translate in-tree pv to CSI: kind(Dedicated) is not supported in csi migration";
+  const azureDisk = { diskName: "d", diskURI: "u", kind: "Dedicated" as const };
+  await rejects(find({ volume: { spec: { claimRef: { uid: "claim" }, azureDisk } } }), { name: "ClaimError", message: reason });
+  const pod: Pod = { apiVersion: "v1", kind: "Pod", metadata: { name: "p" } };
+  throws(() => migratedInline(pod, { name: "v", azureDisk }), { name: "ClaimError", message: reason });
 });
 
 test("an ephemeral volume uses the claim that its Pod owns", async () => {

@@ -4,6 +4,7 @@
  */
 import type { Node, PersistentVolume, PersistentVolumeClaim, Pod, Volume } from "../../../api/generated/core/v1.ts";
 import { NodeTerms } from "../../../api/core/v1/node/node-selector.ts";
+import { MigrationError, translatedInlineVolume, translatedVolume } from "../../../api/core/v1/persistent-volume/csi-migration.ts";
 import { allContainers } from "../../../api/core/v1/pod/containers.ts";
 import { volumeClaimName } from "../../../api/core/v1/pod/references.ts";
 import { VolumeError } from "./volume-error.ts";
@@ -49,7 +50,20 @@ export async function claimedVolume(
   const mismatch = mismatchOf(found, claim);
   if (mismatch !== undefined) throw new ClaimError(`${prefix}${mismatch}`);
   checkVolumeMode(pod, volume, found);
-  return { claim, volume: found };
+  return { claim, volume: translated(() => translatedVolume(found)) };
+}
+
+/** The volume of a CSI driver that replaces the plugin of a volume in the Pod; undefined if none does. Throws a ClaimError. */
+export function migratedInline({ metadata }: Pod, volume: Volume): PersistentVolume | undefined {
+  return translated(() => translatedInlineVolume(volume, metadata.namespace ?? ""));
+}
+
+function translated<T>(translate: () => T): T {
+  try {
+    return translate();
+  } catch (error) {
+    throw error instanceof MigrationError ? new ClaimError(error.message, { cause: error }) : error;
+  }
 }
 
 export function isClaimed({ persistentVolumeClaim, ephemeral }: Volume): boolean {
@@ -59,6 +73,11 @@ export function isClaimed({ persistentVolumeClaim, ephemeral }: Volume): boolean
 /** Whether containers get the volume as a block device. */
 export function isBlockVolume({ spec }: PersistentVolume): boolean {
   return spec?.volumeMode === "Block";
+}
+
+/** Whether only one Pod at a time may use the volume. With further access modes it is not known which one a Pod means. */
+export function isForOnePod({ spec }: PersistentVolume): boolean {
+  return spec?.accessModes?.length === 1 && spec.accessModes[0] === "ReadWriteOncePod";
 }
 
 /** Whether the Pod mounts the volume read-only, whatever its containers say. */

@@ -42,9 +42,11 @@ export function filesPlugin({ source, directory, medium, isEphemeral, resolve }:
   };
 }
 
-async function writeFiles({ pod, volume, path }: PodVolume, files: VolumeFiles, { mounter }: VolumeNode): Promise<void> {
+async function writeFiles(podVolume: PodVolume, files: VolumeFiles, node: VolumeNode): Promise<void> {
+  const { pod, volume, path } = podVolume;
+  const { mounter } = node;
   for (const nested of nestedMountPoints(pod, volume.name)) await mounter.makeDirectories(`${path}/${nested}`, NESTED_MODE);
-  await mounter.writeFiles(path, files, { beforePublish: () => setPodGroup(path, pod, { isReadOnly: true, mounter }) });
+  await mounter.writeFiles(path, files, { beforePublish: () => setPodGroup(path, podVolume, { isReadOnly: true, node }) });
 }
 
 /** Falls back to the disk where mounting is forbidden: only root can enter the Pod's directory there. */

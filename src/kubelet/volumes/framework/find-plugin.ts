@@ -38,22 +38,6 @@ function givenKeys(fields: object): readonly string[] {
   return Object.entries(fields).flatMap(([key, value]) => (value === undefined ? [] : [key]));
 }
 
-/** CSI drivers that upstream uses for volume kinds that had plugins of their own. None is installed under these names by k8ts. */
-const MIGRATED: ReadonlyMap<string, string> = new Map([
-  ["awsElasticBlockStore", "ebs.csi.aws.com"],
-  ["azureDisk", "disk.csi.azure.com"],
-  ["azureFile", "file.csi.azure.com"],
-  ["cinder", "cinder.csi.openstack.org"],
-  ["gcePersistentDisk", "pd.csi.storage.gke.io"],
-  ["portworxVolume", "pxd.portworx.com"],
-  ["vsphereVolume", "csi.vsphere.vmware.com"],
-]);
-
 function unsupported(source: string): VolumeError {
-  const driver = MIGRATED.get(source);
-  if (driver !== undefined)
-    return new VolumeError(
-      `volumes of type ${source} are migrated to CSI: driver name ${driver} not found in the list of registered CSI drivers; use a volume of type csi`,
-    );
   return new VolumeError(`volumes of type ${source} are not supported by this version`);
 }

@@ -3,7 +3,7 @@ import type { Pod } from "../../../api/generated/core/v1.ts";
 import { modeForGroup } from "./file-rights.ts";
 import { memoryBytes } from "./memory-size.ts";
 import type { Mounter } from "./mounter.ts";
-import type { VolumeLocation, VolumeNode } from "./volume-plugin.ts";
+import type { PodVolume, VolumeLocation, VolumeNode } from "./volume-plugin.ts";
 
 /** Mode of the directories above volumes: containers reach a volume by its mount, and no other user needs access. */
 export const PARENT_MODE = 0o750;
@@ -32,23 +32,32 @@ export async function ensureTmpfs(path: string, { pod, node, sizeLimit }: TmpfsO
 
 export interface GroupOptions {
   readonly isReadOnly: boolean;
-  readonly mounter: Mounter;
+  readonly node: Pick<VolumeNode, "mounter" | "ownership">;
   /** Whether `fsGroupChangePolicy` applies: it does to volumes that outlive the Pod, and not to ephemeral ones. */
   readonly usesChangePolicy?: boolean;
 }
 
 /** Gives the volume to the Pod's `fsGroup`, if it has one. */
-export async function setPodGroup(path: string, { spec }: Pod, options: GroupOptions): Promise<void> {
-  const { isReadOnly, mounter, usesChangePolicy = false } = options;
-  const { fsGroup: groupId, fsGroupChangePolicy } = spec?.securityContext ?? {};
+export async function setPodGroup(path: string, volume: PodVolume, options: GroupOptions): Promise<void> {
+  const { isReadOnly, node, usesChangePolicy = false } = options;
+  const { mounter, ownership } = node;
+  const { fsGroup: groupId, fsGroupChangePolicy } = volume.pod.spec?.securityContext ?? {};
   if (groupId === undefined) return;
-  const modeFor = (mode: number, { isDirectory }: { readonly isDirectory: boolean }) => modeForGroup(mode, { isDirectory, isReadOnly });
+  let processed = 0;
+  const modeFor = (mode: number, { isDirectory }: { readonly isDirectory: boolean }) => {
+    processed += 1;
+    return modeForGroup(mode, { isDirectory, isReadOnly });
+  };
   if (usesChangePolicy && fsGroupChangePolicy === "OnRootMismatch") {
     // The root is changed last, so all below has the group, too.
     const rights = await mounter.rightsOf(path);
     if (rights?.groupId === groupId && modeFor(rights.mode, { isDirectory: true }) === rights.mode) return;
   }
-  await mounter.changeGroup(path, groupId, modeFor);
+  await ownership.changing(volume, {
+    isPersistent: usesChangePolicy,
+    processed: () => processed,
+    run: () => mounter.changeGroup(path, groupId, modeFor),
+  });
 }
 
 const READY_FILE_MODE = 0o640;

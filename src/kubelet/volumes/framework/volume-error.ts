@@ -17,6 +17,11 @@ export class FinalVolumeError extends VolumeError {
   override readonly name = "FinalVolumeError";
 }
 
+/** A driver answered that it can never do this with these arguments: repeating it is useless. */
+export class InfeasibleVolumeError extends VolumeError {
+  override readonly name = "InfeasibleVolumeError";
+}
+
 /** What all Pods share of the volume cannot be mounted. The message is that of the cause. */
 export class StagingError extends VolumeError {
   override readonly name = "StagingError";

@@ -129,13 +129,28 @@ export interface VolumeLocation {
 export interface PodVolume extends VolumeLocation {
   readonly pod: Pod;
   readonly volume: Volume;
-  /** Present for volumes of type persistentVolumeClaim and ephemeral. They are bound to each other. */
-  readonly persistent?: PersistentPair;
+  /** Present for volumes that outlive the Pod: of type persistentVolumeClaim and ephemeral, and of plugins that CSI drivers have replaced. */
+  readonly persistent?: PersistentSource;
 }
 
-export interface PersistentPair {
-  readonly claim: PersistentVolumeClaim;
+export interface PersistentSource {
+  /** Bound to the volume. Absent if the Pod itself names the source. */
+  readonly claim?: PersistentVolumeClaim;
+  /** With the source of the CSI driver, if one has replaced its plugin. */
   readonly volume: PersistentVolume;
+}
+
+export interface PersistentPair extends PersistentSource {
+  readonly claim: PersistentVolumeClaim;
+}
+
+/** A volume's files are given to the Pod's group. */
+export interface GroupChange {
+  /** The volume outlives the Pod, and may have many files. */
+  readonly isPersistent: boolean;
+  /** Number of files so far. */
+  processed(): number;
+  run(): Promise<void>;
 }
 
 /** The node that a plugin works on. */
@@ -144,6 +159,8 @@ export interface VolumeNode {
   /** `<root>/plugins`: what is shared by the Pods of the node, in a directory per plugin. */
   readonly pluginsDirectory: string;
   readonly mounter: Mounter;
+  /** Makes the change. Rejects as the change does. */
+  readonly ownership: { changing(volume: PodVolume, change: GroupChange): Promise<void> };
   /** Where a path of the node that a manifest names is on this machine: /var/lib/kubelet is the kubelet's root directory. */
   hostPath(path: string): string;
   readonly references: VolumeReferences;

@@ -59,7 +59,7 @@ export const iscsi: VolumePlugin<ResolvedDisk> = {
     const { mounter } = node;
     const directory = stagedAt(volume, resolved, node);
     if (volume.isBlockDevice) await linkDevice(volume, await deviceIn(directory, mounter), mounter);
-    else await bindVolume(volume, { from: directory, isReadOnly: resolved.isReadOnly, options: resolved.options }, mounter);
+    else await bindVolume(volume, { from: directory, isReadOnly: resolved.isReadOnly, options: resolved.options }, node);
     await markReady(volume, mounter);
     return mountedAt(volume);
   },

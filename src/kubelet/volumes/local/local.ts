@@ -53,7 +53,7 @@ export const local: VolumePlugin<LocalVolume> = {
     const { path, isDevice, options } = resolved;
     const from = isDevice ? stagingDirectory(volume, node) : path;
     if (volume.isBlockDevice) await linkDevice(volume, path, mounter);
-    else await bindVolume(volume, { from, isReadOnly: isReadOnlyClaim(volume.volume), options }, mounter);
+    else await bindVolume(volume, { from, isReadOnly: isReadOnlyClaim(volume.volume), options }, node);
     await markReady(volume, mounter);
     return mountedAt(volume);
   },

@@ -37,6 +37,7 @@ export class VolumeWorld implements VolumeNode {
   readonly csiDrivers = new Map<string, CSIDriver>();
   readonly volumeAttachments = new Map<string, VolumeAttachment>();
   readonly csiNodeDrivers = new Map<string, CsiNodeDriver>();
+  readonly ownership: VolumeNode["ownership"] = { changing: (_volume, { run }) => run() };
   readonly csi: VolumeNode["csi"] = { driver: (name) => this.csiNodeDrivers.get(name) };
   node: Node = { apiVersion: "v1", kind: "Node", metadata: { name: "n1" } };
   trustBundles: readonly ClusterTrustBundle[] = [];

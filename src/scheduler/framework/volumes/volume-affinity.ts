@@ -1,8 +1,9 @@
 /** Node affinity of volumes. Compiled once per version of a volume: every node is matched against it. */
 import { NodeTerms } from "../../../api/core/v1/node/node-selector.ts";
+import { translatedAffinity } from "../../../api/core/v1/persistent-volume/csi-migration.ts";
 import type { Node, NodeSelector, PersistentVolume } from "../../../api/generated/core/v1.ts";
 import type { CSINode } from "../../../api/generated/storage.k8s.io/v1.ts";
-import { isMigratedOn, isTranslated, migratedVolume, translatedAffinity } from "./migration.ts";
+import { isMigratedOn, isTranslated, migratedVolume } from "./migration.ts";
 
 interface Compiled {
   readonly terms: NodeTerms | undefined;

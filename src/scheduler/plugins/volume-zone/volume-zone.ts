@@ -2,6 +2,7 @@
  * VolumeZone: a volume with labels of a zone or region is used on nodes with the same labels only. A label may name several values,
  * "a__b". Nodes without any such label are feasible: the cluster has one zone. Upstream behaviour: kube-scheduler plugin "VolumeZone".
  */
+import { REGION_LABEL, REGION_LABEL_BETA, ZONE_LABEL, ZONE_LABEL_BETA } from "../../../api/core/v1/node/zone-labels.ts";
 import { claimClass } from "../../../api/core/v1/persistent-volume/binding.ts";
 import type { PersistentVolume, PersistentVolumeClaim, Pod } from "../../../api/generated/core/v1.ts";
 import { deepEqual } from "../../../base/deep.ts";
@@ -9,7 +10,6 @@ import type { NodeInfo } from "../../framework/node-info.ts";
 import type { Plugin, PluginFactory, PreFilterAnswer, Rejection } from "../../framework/plugin.ts";
 import type { StorageView } from "../../framework/storage-view.ts";
 import { claimNotFound } from "../../framework/volumes/pod-claims.ts";
-import { REGION_LABEL, REGION_LABEL_BETA, ZONE_LABEL, ZONE_LABEL_BETA } from "../../framework/volumes/zone-labels.ts";
 
 const NAME = "VolumeZone";
 const SKIP = { is: "skip" } as const;

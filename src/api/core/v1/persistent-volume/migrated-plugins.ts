@@ -4,10 +4,16 @@
  */
 import type { PersistentVolumeSource } from "../../../generated/core/v1.ts";
 
+/** Volumes in Pods have these fields, too. */
+type MigratedSourceField = keyof Pick<
+  PersistentVolumeSource,
+  "awsElasticBlockStore" | "gcePersistentDisk" | "azureDisk" | "azureFile" | "cinder" | "vsphereVolume" | "portworxVolume"
+>;
+
 /** A plugin that was part of Kubernetes. */
 interface MigratedPlugin {
   /** Field of a volume's source. */
-  readonly source: keyof PersistentVolumeSource;
+  readonly source: MigratedSourceField;
   /** Name as a provisioner. */
   readonly plugin: string;
   readonly driver: string;
