@@ -67,6 +67,7 @@ import { PipelineRequests } from "./pipeline/own-requests.ts";
 import { impersonated } from "./authentication/impersonation.ts";
 import { all as resolvers } from "./connections/all.ts";
 import { objectWrites } from "./write/object-writes.ts";
+import { Auditor, type AuditorOptions } from "./shared/audit/auditor.ts";
 import { AdmissionCounters } from "./shared/admission/admission-counters.ts";
 import type { AdmissionMetrics } from "./framework/admission/admission-metrics.ts";
 import { webhookCalls } from "./webhooks/webhook-calls.ts";
@@ -95,6 +96,8 @@ export interface ApiServerOptions {
   readonly moreDocuments?: readonly Document[];
   /** Where causes are kept across a restart. Absent: in memory only. */
   readonly causes?: RecordedCausesOptions;
+  /** The audit log. Absent: nothing is audited. */
+  readonly audit?: Omit<AuditorOptions, "clock">;
   /** Large requests yield the event loop between slices of work. Not under virtual time, where only the clock's owner advances anything. */
   readonly yieldsToEventLoop?: boolean;
   readonly config?: Partial<ApiServerConfig>;
@@ -115,7 +118,7 @@ export interface ApiServer {
 
 export async function startApiServer(options: ApiServerOptions): Promise<ApiServer> {
   const parts = partsOf(options);
-  const { server, own, pipeline, documents, deadlines, metrics, endpoints, aggregation, state } = parts;
+  const { server, own, pipeline, audit, documents, deadlines, metrics, endpoints, aggregation, state } = parts;
   const { clock, config } = server;
   const builtIns = new BootstrapReconciler(own);
   try {
@@ -130,6 +133,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const rest = {
     server,
     pipeline,
+    audit,
     documents,
     deadlines,
     waitingBytes: new WaitingBytes(),
@@ -177,7 +181,8 @@ function partsOf(options: ApiServerOptions) {
   const gate = flowControl ?? new MaxInFlight({ readOnly: config.maxRequestsInFlight, mutating: config.maxMutatingRequestsInFlight });
   const watches = countedWatches(clock, metrics, flowControl);
   const checkLeadership = leaseLeadership(server.objects);
-  const pipeline = new Pipeline(server, new Verbs(server, watches), { metrics, gate, checkLeadership });
+  const audit = options.audit === undefined ? undefined : new Auditor({ ...options.audit, clock });
+  const pipeline = new Pipeline(server, new Verbs(server, watches), { metrics, gate, checkLeadership, audit });
   const deadlines = new Deadlines(clock, config.requestTimeoutMs);
   const hooks = new PostStartHooks({ without: flowControl === undefined ? FAIRNESS_HOOKS : [] });
   const state = { hooks, isStopping: false };
@@ -187,6 +192,7 @@ function partsOf(options: ApiServerOptions) {
     ...admissionMetrics.families(),
     ...aggregation.metricFamilies(),
     ...customResources.metricFamilies(),
+    ...(audit?.metricFamilies() ?? []),
     ...moreMetrics(),
   ];
   const fairness = flowControl === undefined ? undefined : fairnessReport(flowControl.fairness, clock);
@@ -199,7 +205,7 @@ function partsOf(options: ApiServerOptions) {
   const customResources = new CustomResources(own);
   const close = () => [customResources, gate, watches, deadlines, aggregation, endpoints].forEach((part) => part.close());
   const running = { server, own, authorizer, endpoints, aggregation, customResources, flowControl };
-  return { ...running, pipeline, documents, deadlines, metrics, hooks, state, close };
+  return { ...running, pipeline, audit, documents, deadlines, metrics, hooks, state, close };
 }
 
 /** Starts the parts in the order of their dependencies; readiness waits for all of them. */

@@ -78,6 +78,8 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
   const problem = network === undefined ? undefined : podAccessProblem(apiServer.serving);
   if (problem !== undefined) steps.note(`  warning: ${problem}`);
   const { startNode } = machine;
+  // Assigned later: the API server serves its dashboard before it is started.
+  const late: { door?: ApiServerPart } = {};
   const parts = starting.use(
     await startClusterParts({
       ...{ store, controllers, scheduler, steps, clock, log, listens: true },
@@ -88,12 +90,13 @@ export async function startCluster(options: UpOptions, context: StartClusterCont
         ? {}
         : { startNode: (node) => startPermittedNode(network, { node, options, context }, startNode) }),
       random: realRandom(),
-      aroundExchange: dashboardAround({ clock, log }),
+      aroundExchange: dashboardAround({ clock, log }, () => late.door),
     }),
   );
   // From now on owned by the node.
   unused.move();
   const { door } = parts;
+  if (door !== undefined) late.door = door;
   const firstNode = machine.record.node?.name ?? parts.nodes.names()[0];
   const administrator = parts.transportFor(ADMINISTRATOR, K8TS_AGENT);
   if (firstNode !== undefined) await tryMarkControlPlane(administrator, firstNode, steps);

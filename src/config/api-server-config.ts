@@ -4,10 +4,11 @@
  */
 import { DEFAULT_FEATURE_GATES, FEATURE_GATES, isFeatureGate, type FeatureGates } from "../api/feature-gates.ts";
 import { durationToMs, parseDuration } from "../api/machinery/duration.ts";
-import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip-address.ts";
+import { cidrSize, parseCidr, parseIp } from "../api/machinery/ip/ip-address.ts";
 import { DEFAULT_API_SERVER_CONFIG, type ApiServerConfig } from "../apiserver/framework/api-server-config.ts";
 import { joinPath } from "../host/files/files.ts";
 import { admissionConfig, admissionFlags, admissionProblems } from "./admission-flags.ts";
+import { auditConfig, auditFlags, auditProblems, type AuditConfig } from "./audit/audit-flags.ts";
 import type { FlagSet, FlagValues, Parsed } from "../cli/framework/flags.ts";
 import { kubeletConfig, kubeletFlags, kubeletProblems, preferredAddressTypes, type KubeletAccess } from "./kubelet-access.ts";
 import { proxyClientConfig, proxyClientFlags, proxyClientProblems, type ProxyClientConfig } from "./proxy-client.ts";
@@ -43,6 +44,8 @@ export interface ApiServerOptions extends ProxyClientConfig {
   readonly kubelets: KubeletAccess;
   /** AdmissionConfiguration. */
   readonly admissionConfigFile?: string;
+  /** Absent: nothing is audited. */
+  readonly auditLog?: AuditConfig;
 }
 
 export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
@@ -170,6 +173,7 @@ export const apiServerFlags = {
   ...featureGateFlags,
   "event-ttl": durationFlag("1h0m0s", "Retention time of Events."),
   ...admissionFlags,
+  ...auditFlags,
   ...identityFlags,
 } as const satisfies FlagSet;
 
@@ -184,6 +188,7 @@ export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig
     ...proxyClientProblems(values),
     ...identityProblems(values),
     ...admissionProblems(values),
+    ...auditProblems(values),
     ...featureGateProblems(featureGates(values)),
   ];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, options: apiServerConfig(values, store) };
@@ -198,6 +203,7 @@ export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig 
     identity: identityConfig(values),
     kubelets: kubeletConfig(values),
     ...(values["admission-control-config-file"] === undefined ? {} : { admissionConfigFile: values["admission-control-config-file"] }),
+    ...auditConfig(values),
     ...proxyClientConfig(values),
   };
 }

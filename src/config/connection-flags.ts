@@ -11,6 +11,7 @@ import {
   type ElectionTimes,
 } from "../client/election/leader-election.ts";
 import { readWhole } from "../host/files/files.ts";
+import { standardInput } from "../host/processes/standard-input.ts";
 import { realClock } from "../host/real-clock.ts";
 import type { Environment, Io } from "../cli/framework/command.ts";
 import type { FlagSet, FlagValues } from "../cli/framework/flags.ts";
@@ -36,7 +37,15 @@ export function loadConnection(
   { environment, clock }: Surroundings,
 ): Promise<ConnectionConfig> {
   const choice = context === undefined ? {} : { context };
-  return clock.external(loadKubeconfig({ environment, readFile: readWhole, homeDirectory: homedir(), path: kubeconfig, ...choice }));
+  return clock.external(loadKubeconfig({ environment, readFile: readFileOrInput, homeDirectory: homedir(), path: kubeconfig, ...choice }));
+}
+
+/** "-" is standard input: for a kubeconfig that must not be in a file. */
+async function readFileOrInput(path: string): Promise<Uint8Array> {
+  if (path !== "-") return readWhole(path);
+  const chunks: Uint8Array[] = [];
+  for await (const chunk of standardInput()) chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 /** Origin of the connection, for messages: "the current context of admin.conf". */

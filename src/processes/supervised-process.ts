@@ -8,6 +8,7 @@ import { startProgram, type Program, type ProgramExit } from "../host/processes/
 import { openLogFile, type LogFile } from "../host/files/rotating-log.ts";
 import { formatHuman } from "../base/logger.ts";
 import { processMark, type ProcessMark } from "../host/processes/process-identity.ts";
+import { selfCommand } from "../host/processes/self-command.ts";
 import { restartWaitMs } from "./restart-back-off.ts";
 
 /** Number of last output lines in the error of a failed start. */
@@ -172,15 +173,6 @@ export class SupervisedProcess implements AsyncDisposable {
     late.abort();
     await killing;
   }
-}
-
-/** This program, with other arguments. */
-function selfCommand(
-  words: readonly string[],
-  launcher: readonly string[] = [],
-): { readonly command: string; readonly arguments: readonly string[] } {
-  const [command = process.execPath, ...others] = [...launcher, process.execPath, ...process.execArgv, process.argv[1] ?? "", ...words];
-  return { command, arguments: others };
 }
 
 function howEnded({ code, signal }: ProgramExit): string {

@@ -55,7 +55,11 @@ export class Causes {
 /** As firstCauses; a step ends where the event loop should be yielded. */
 export function* firstCausesInSteps(...sources: readonly Iterable<FieldError>[]): Generator<void, readonly FieldError[]> {
   const causes = new Causes();
-  for (const source of sources) yield* causes.addInSteps(source, undefined);
+  for (const source of sources) {
+    // What is a list has been computed.
+    if (Array.isArray(source)) causes.addAll(source);
+    else yield* causes.addInSteps(source, undefined);
+  }
   return causes.errors;
 }
 

@@ -19,10 +19,10 @@ export interface ExchangeRequest {
   /** Names of all received headers, lower case: for forwarding. */
   headerNames(): readonly string[];
   /**
-   * The whole body. Rejects with StatusError RequestEntityTooLarge over `bytesMax` or the server's own limit, whichever is less, and with
+   * The whole body, at once if it was received with the head. Rejects with StatusError RequestEntityTooLarge over `bytesMax` or the server's own limit, whichever is less, and with
    * the signal's reason if the client disconnected.
    */
-  body(bytesMax?: number): Promise<Uint8Array>;
+  body(bytesMax?: number): Uint8Array | Promise<Uint8Array>;
   /** Aborted when the client disconnects or `cancel` is called. Created on first access, so reading requests do not access it. */
   readonly signal: AbortSignal;
   /** Aborts the signal with this reason: the response is no longer needed. */

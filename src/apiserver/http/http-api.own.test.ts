@@ -138,7 +138,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
       const asking = client(served);
       asking.ask({ method: "POST", headers: { "content-length": "10" }, body: "half" }).catch(() => "gone");
       const request = await arrived.promise;
-      const body = request.body().catch((error: unknown) => error);
+      const body = Promise.resolve(request.body()).catch((error: unknown) => error);
       asking[Symbol.dispose]();
       await aborted(request);
       equal((request.signal.reason as Error).message, "The client disconnected");

@@ -86,7 +86,7 @@ for (const [protocol, client] of Object.entries(PROTOCOLS)) {
     await using served = await serve(
       async (request) => {
         if (request.method === "GET") return text("fine");
-        await request.body().catch(() => gone.resolve());
+        await Promise.resolve(request.body()).catch(() => gone.resolve());
         await aborted(request);
         return text("");
       },

@@ -121,7 +121,7 @@ test("a request cancelled while its body is received is answered, and its connec
   await using served = await serve(async (request) => {
     const body = request.body();
     request.cancel(new Error("displaced"));
-    const reason = await body.catch((error: unknown) => error);
+    const reason = await Promise.resolve(body).catch((error: unknown) => error);
     return text(String(reason), { code: 429 });
   });
   const socket = await slowBody(served, JANE);

@@ -36,12 +36,12 @@ export function inProcessTransport(pipeline: Pipeline, options: InProcessOptions
     async request(request) {
       const warnings: string[] = [];
       const trail = READING.includes(request.verb) ? undefined : new RequestTrail(() => pipeline.newRequestId());
-      const outcome = await pipeline.run(apiRequest(request, options, { warnings, trail }));
+      const outcome = await pipeline.runInProcess(apiRequest(request, options, { warnings, trail }));
       return responseOf(outcome, { verb: request.verb, warnings });
     },
 
     async watch(request, listener) {
-      const outcome = await pipeline.run(apiRequest({ ...request, verb: "watch" }, options, { warnings: [], trail: undefined }));
+      const outcome = await pipeline.runInProcess(apiRequest({ ...request, verb: "watch" }, options, { warnings: [], trail: undefined }));
       if (outcome.is !== "watch") throw badRequest("this resource does not support watch");
       return startWatch(outcome, listener);
     },

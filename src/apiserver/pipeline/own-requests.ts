@@ -90,7 +90,7 @@ export class PipelineRequests implements OwnRequests {
   }
 
   #send(place: Place, asked: Asked): Promise<Outcome> {
-    return this.#pipeline.run({ subresource: "", options: {}, ...place, ...asked, context: this.#context });
+    return this.#pipeline.runInProcess({ subresource: "", options: {}, ...place, ...asked, context: this.#context });
   }
 }
 

@@ -7,7 +7,9 @@ import { onAbort } from "../../base/abort.ts";
 import type { Random } from "../../base/random.ts";
 import { newUid } from "../../base/uuid.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
-import { accessOf, mustHaveAccess } from "../framework/access/access.ts";
+import { accessOf } from "../framework/access/access.ts";
+import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
+import type { MaybePromise } from "../framework/authentication.ts";
 import type { AccessAttributes } from "../framework/authorization.ts";
 import type { ForwardedRequest } from "../framework/apis/aggregation.ts";
 import type { DocumentRequest } from "../framework/document.ts";
@@ -22,6 +24,7 @@ import type { Outcome } from "../framework/outcome.ts";
 import type { ApiRequest, RequestBody } from "../framework/request.ts";
 import { resolveResource, type ResolvedResource } from "../framework/access/resolved-resource.ts";
 import type { ServerContext } from "../framework/server-context.ts";
+import type { Auditor } from "../shared/audit/auditor.ts";
 import type { Verbs } from "../verbs/verbs.ts";
 
 export type PipelineStep = "authorization" | "body" | "priority and fairness" | "verb";
@@ -34,7 +37,8 @@ export const READING: readonly string[] = ["get", "head", "list", "watch"];
 export interface BodySource {
   /** The declared length, or the maximum if it is unknown. */
   readonly sizeBytes: number;
-  receive(): Promise<RequestBody>;
+  /** Without a promise if it arrived with the head. */
+  receive(): MaybePromise<RequestBody>;
   /** Ends the request with this reason if it has not been answered yet. */
   cancel(reason: StatusError): void;
 }
@@ -56,6 +60,8 @@ export interface PipelineParts {
   readonly metrics: Metrics;
   readonly gate: ConcurrencyGate;
   readonly checkLeadership: LeadershipCheck;
+  /** Absent: nothing is audited. */
+  readonly audit?: Auditor | undefined;
 }
 
 interface Counted {
@@ -69,17 +75,19 @@ export class Pipeline {
   readonly #metrics: Metrics;
   readonly #gate: ConcurrencyGate;
   readonly #checkLeadership: LeadershipCheck;
+  readonly #audit: Auditor | undefined;
   readonly #bodies = new BodyMemory();
   readonly #requestIds: Random;
   #requestIdPrefix = "";
   #requestCount = 0;
 
-  constructor(server: ServerContext, verbs: Verbs, { metrics, gate, checkLeadership }: PipelineParts) {
+  constructor(server: ServerContext, verbs: Verbs, { metrics, gate, checkLeadership, audit }: PipelineParts) {
     this.#server = server;
     this.#verbs = verbs;
     this.#metrics = metrics;
     this.#gate = gate;
     this.#checkLeadership = checkLeadership;
+    this.#audit = audit;
     this.#requestIds = server.random.derive("request ids");
   }
 
@@ -87,6 +95,17 @@ export class Pipeline {
   newRequestId(): string {
     if (this.#requestIdPrefix === "") this.#requestIdPrefix = newUid(this.#requestIds).slice(0, REQUEST_ID_PREFIX_LENGTH);
     return `${this.#requestIdPrefix}-${++this.#requestCount}`;
+  }
+
+  /** Runs a request of this process, which is audited like those over HTTP. */
+  runInProcess(request: ApiRequest): Promise<Outcome> {
+    const audit = this.#audit;
+    if (audit === undefined) return this.run(request);
+    return audit.run(
+      request,
+      () => this.newRequestId(),
+      (audited) => this.run(audited),
+    );
   }
 
   /** Rejects with a StatusError, whatever the failure. */
@@ -103,7 +122,12 @@ export class Pipeline {
       if (arrival.body !== undefined) {
         step = "body";
         body = this.#reserve(request, flow, arrival.body);
-        received = await orAborted(request.context.signal, arrival.body.receive());
+        const receiving = arrival.body.receive();
+        if (receiving instanceof Promise) received = await orAborted(request.context.signal, receiving);
+        else {
+          request.context.signal?.throwIfAborted();
+          received = receiving;
+        }
       }
       step = "priority and fairness";
       if (!isConnection(request)) {
@@ -198,7 +222,10 @@ export class Pipeline {
   #authorize(request: PipelineRequest, authenticatedMs: number): void {
     const { trail } = request.context;
     trail?.authenticated(authenticatedMs);
-    const decision = mustHaveAccess(this.#server.authorizer, requestedAccessOf(request));
+    const access = requestedAccessOf(request);
+    const decision = this.#server.authorizer.authorize(access);
+    trail?.audit?.authorized(decision);
+    if (!decision.allowed) throw forbiddenAccess(access, decision.reason ?? "");
     trail?.authorized(decision, this.#server.clock.monotonic());
   }
 
@@ -215,12 +242,14 @@ export class Pipeline {
 
   #statusOf(error: unknown, request: PipelineRequest, step: PipelineStep): StatusError {
     if (isStatusError(error)) return error;
-    const { signal, traceparent, cause } = request.context;
+    const { signal, traceparent, cause, trail } = request.context;
     if (signal?.aborted === true)
       return isStatusError(signal.reason) ? signal.reason : new StatusError("Timeout", "The client disconnected before the response");
+    trail?.audit?.panicked(error);
     const { verb, group, plural, namespace, name } = request;
     const path = isDocument(request) ? { path: request.path } : {};
     this.#server.log.error("Unexpected error while handling a request", {
+      requestID: trail?.id,
       step,
       ...path,
       verb,

@@ -1,5 +1,6 @@
 /** Receives the body of one request: a small one is returned immediately, a large one when it acquires a slot (large-bodies.ts). */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
+import type { MaybePromise } from "../framework/authentication.ts";
 import type { ExchangeRequest } from "../framework/exchange.ts";
 import { LARGE_BODY_BYTES, LARGE_YAML_BYTES, type LargeBodies, type LargeBody } from "../limits/large-bodies.ts";
 import type { RequestBody, User } from "../framework/request.ts";
@@ -19,10 +20,17 @@ export class BodyReceiver {
     this.#user = user;
   }
 
-  async receive(bytesMax: number | undefined): Promise<RequestBody> {
-    const bytes = await this.#request.body(bytesMax);
+  receive(bytesMax: number | undefined): MaybePromise<RequestBody> {
+    const bytes = this.#request.body(bytesMax);
+    return bytes instanceof Promise ? bytes.then((received) => this.#accept(received)) : this.#accept(bytes);
+  }
+
+  #accept(bytes: Uint8Array): MaybePromise<RequestBody> {
     const contentType = this.#request.header("content-type") ?? JSON_TYPE;
-    if (!isLarge(bytes, contentType)) return { form: "bytes", bytes, contentType };
+    return isLarge(bytes, contentType) ? this.#acceptLarge(bytes, contentType) : { form: "bytes", bytes, contentType };
+  }
+
+  async #acceptLarge(bytes: Uint8Array, contentType: string): Promise<RequestBody> {
     const large = await this.#bodies.startWork(this.#user.name, this.#request.signal);
     // The request may have been cancelled after it acquired its slot.
     if (this.#isOver) large.release();

@@ -14,8 +14,9 @@ import type { User } from "../framework/request.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import type { BodySource } from "../pipeline/pipeline.ts";
 import type { Deadline } from "./deadlines.ts";
+import type { RequestTrail } from "../framework/recording/request-trail.ts";
 import { contextOf } from "./request-context.ts";
-import { commonHeaders, failure, withFlow, type RestDependencies } from "./responses.ts";
+import { auditTrailOf, commonHeaders, failure, withFlow, type RestDependencies } from "./responses.ts";
 import type { RemoteRoute } from "./route.ts";
 
 export interface AskedRemote {
@@ -29,7 +30,8 @@ export async function answerRemote(dependencies: RestDependencies, asked: AskedR
   const { server, pipeline, deadlines } = dependencies;
   const { request, route, switching } = asked;
   const { path } = route;
-  const forwarded = path.is === "document" ? documentOf(server, asked) : resourceOf(server, asked, path);
+  const trail = auditTrailOf(dependencies, request);
+  const forwarded = path.is === "document" ? documentOf(server, asked, trail) : resourceOf(server, { ...asked, trail }, path);
   const isLong = switching !== undefined || isLongRunning(forwarded);
   const streamed: { sink?: Sink } = {};
   const expire = (reason: StatusError): void => {
@@ -53,7 +55,7 @@ export async function answerRemote(dependencies: RestDependencies, asked: AskedR
     return withFlow(bounded, flow);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return failure({ server }, request, error, { flow });
+    return failure(dependencies, request, error, { flow });
   } finally {
     deadline?.clear();
   }
@@ -72,30 +74,30 @@ function untilClosed(answer: StreamedAnswer, deadline: Deadline, streamed: { sin
 }
 
 /** Authorized by its path, like the discovery documents of this server. */
-function documentOf(server: ServerContext, asked: AskedRemote): DocumentRequest {
+function documentOf(server: ServerContext, asked: AskedRemote, trail: RequestTrail | undefined): DocumentRequest {
   const { request, user, route } = asked;
   return {
     ...{ group: "", version: "", plural: "", subresource: "", namespace: "", name: "", options: {} },
     verb: request.method.toLowerCase(),
     path: route.path.is === "document" ? route.path.asked : request.path,
-    context: contextOf(request, user, { server, signal: request.signal, warnings: [] }),
+    context: contextOf(request, user, { server, signal: request.signal, warnings: [], trail }),
     answer: () => forward(route.remote, asked, undefined),
   };
 }
 
 function resourceOf(
   server: ServerContext,
-  asked: AskedRemote,
+  asked: AskedRemote & { readonly trail: RequestTrail | undefined },
   { group, version, plural, subresource, namespace, name }: ResourcePath,
 ): ForwardedRequest {
-  const { request, user, route } = asked;
+  const { request, user, route, trail } = asked;
   const access = requestedAccess(request, user);
   return {
     ...{ group, version, plural, subresource, namespace, name },
     verb: access.verb,
     options: flowOptions(request.query),
     access,
-    context: contextOf(request, user, { server, signal: request.signal, warnings: [] }),
+    context: contextOf(request, user, { server, signal: request.signal, warnings: [], trail }),
     forward: (body) => forward(route.remote, asked, body),
   };
 }

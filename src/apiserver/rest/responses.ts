@@ -5,10 +5,12 @@ import type { Document } from "../framework/document.ts";
 import type { ExchangeAnswer, ExchangeRequest, WholeAnswer } from "../framework/exchange.ts";
 import { OVERLOAD_MESSAGE, OverloadError } from "../framework/overload.ts";
 import type { User } from "../framework/request.ts";
+import { RequestTrail } from "../framework/recording/request-trail.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { newUid } from "../../base/uuid.ts";
 import type { LargeBodies } from "../limits/large-bodies.ts";
 import type { Pipeline } from "../pipeline/pipeline.ts";
+import type { Auditor } from "../shared/audit/auditor.ts";
 import { isPretty } from "../shared/pretty-json.ts";
 import type { Deadlines } from "./deadlines.ts";
 import { Encoder } from "./encoder.ts";
@@ -23,6 +25,8 @@ export interface RestDependencies {
   readonly deadlines: Deadlines;
   readonly waitingBytes: WaitingBytes;
   readonly largeBodies: LargeBodies;
+  /** Absent: nothing is audited. */
+  readonly audit?: Auditor | undefined;
   /** The user that the request acts as: the one authenticated, unless it has impersonation headers. Throws a StatusError. */
   impersonate(request: ExchangeRequest, user: User): User;
 }
@@ -42,7 +46,7 @@ export function commonHeaders(server: ServerContext, request: ExchangeRequest): 
 
 /** The `Audit-Id` of a request that is recorded before its response has headers; the response gets the same. */
 export function assignAuditId(server: ServerContext, request: ExchangeRequest): string {
-  const id = newAuditId(server, request);
+  const id = assignedIds.get(request) ?? newAuditId(server, request);
   assignedIds.set(request, id);
   return id;
 }
@@ -54,17 +58,30 @@ function newAuditId({ random }: ServerContext, request: ExchangeRequest): string
   return request.header("audit-id") ?? newUid(random);
 }
 
+/** For a request that only the audit log records. Undefined: it does not. */
+export function auditTrailOf(
+  { server, audit }: Pick<RestDependencies, "server" | "audit">,
+  request: ExchangeRequest,
+): RequestTrail | undefined {
+  const record = audit?.of(request);
+  if (record === undefined) return undefined;
+  const trail = new RequestTrail(() => assignAuditId(server, request));
+  trail.audit = record;
+  return trail;
+}
+
 interface FailureOptions {
   readonly warnings?: readonly string[];
   readonly flow?: RequestFlow | undefined;
 }
 
 export function failure(
-  { server }: Pick<RestDependencies, "server">,
+  { server, audit }: Pick<RestDependencies, "server" | "audit">,
   request: ExchangeRequest,
   error: StatusError,
   { warnings = [], flow }: FailureOptions = {},
 ): WholeAnswer {
+  audit?.of(request)?.failed(error);
   const retryAfter = error.details?.retryAfterSeconds;
   const headers = {
     ...commonHeaders(server, request),

@@ -7,10 +7,12 @@ import { describeFieldError } from "../../api/machinery/field-error.ts";
 import { readIncludeObject, type IncludeObject } from "../../api/machinery/table.ts";
 import type { Verb } from "../../api/machinery/resource.ts";
 import { bodyBytesMax } from "../limits/body-limits.ts";
+import type { Authenticated } from "../framework/authentication.ts";
 import type { DocumentRequest } from "../framework/document.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { Exchange, ExchangeAnswer, ExchangeRequest, SwitchOffer, UpgradeOffer, WholeAnswer } from "../framework/exchange.ts";
 import type { Outcome } from "../framework/outcome.ts";
+import type { Auditor } from "../shared/audit/auditor.ts";
 import { isPretty } from "../shared/pretty-json.ts";
 import type { BodySource } from "../pipeline/pipeline.ts";
 import { forbiddenAccess } from "../framework/access/forbidden-message.ts";
@@ -28,20 +30,30 @@ import { checkTimeout, parseQuery, type ParsedQuery } from "./request-options.ts
 import { verbOf, type ResourcePath } from "../framework/access/request-path.ts";
 import { answerRemote } from "./remote.ts";
 import { contextOf, traceOf } from "./request-context.ts";
-import { assignAuditId, commonHeaders, failure, PLAIN_TEXT, withFlow, type RestDependencies } from "./responses.ts";
+import { assignAuditId, auditTrailOf, commonHeaders, failure, PLAIN_TEXT, withFlow, type RestDependencies } from "./responses.ts";
 import { routeOf, type DocumentRoute } from "./route.ts";
 import { warningHeaders } from "./warnings.ts";
 import { streamWatch } from "./watch-stream.ts";
 import type { RequestFlow } from "../framework/concurrency.ts";
 
 export function restExchange(dependencies: RestDependencies): Exchange {
+  const exchange = unauditedExchange(dependencies);
+  const { audit } = dependencies;
+  if (audit === undefined) return exchange;
+  return async (request, offer, switching) => audit.answered(request, await exchange(request, offer, switching));
+}
+
+function unauditedExchange(dependencies: RestDependencies): Exchange {
   return async (request, offer, switching) => {
     try {
       return await answer(dependencies, request, { offer, switching });
     } catch (error) {
       const status = isStatusError(error) ? error : internalError(error);
       if (status.reason === "InternalError" && !isStatusError(error)) {
-        dependencies.server.log.error("Unexpected error while handling a request", { method: request.method, path: request.path, error });
+        const { method, path } = request;
+        const requestID = assignAuditId(dependencies.server, request);
+        dependencies.server.log.error("Unexpected error while handling a request", { requestID, method, path, error });
+        dependencies.audit?.of(request)?.panicked(error);
       }
       return failure(dependencies, request, status);
     }
@@ -49,15 +61,16 @@ export function restExchange(dependencies: RestDependencies): Exchange {
 }
 
 async function answer(dependencies: RestDependencies, request: ExchangeRequest, offers: Offers): Promise<ExchangeAnswer> {
-  const { server } = dependencies;
+  const { server, audit } = dependencies;
   const atMs = server.clock.monotonic();
-  const authenticated = server.authenticator.authenticate(request);
+  const authenticated = audit === undefined ? server.authenticator.authenticate(request) : authenticateAudited(server, audit, request);
   const {
     user: self,
     by: authenticator = "",
     warnings: said = [],
   } = authenticated instanceof Promise ? await authenticated : authenticated;
   const user = dependencies.impersonate(request, self);
+  if (user !== self) audit?.of(request)?.impersonated(user);
   const { endpoints, aggregation } = server;
   const route = routeOf({ endpoints, aggregation, documents: dependencies.documents }, request.path);
   if (route.is === "remote") return answerRemote(dependencies, { request, user, route, switching: offers.switching });
@@ -67,6 +80,19 @@ async function answer(dependencies: RestDependencies, request: ExchangeRequest, 
   return connection === undefined
     ? answerResource(dependencies, asked)
     : answerConnection(dependencies, { ...asked, connection, ...offers });
+}
+
+/** As upstream, the audit policy is evaluated for the authenticated user, and a failed authentication is an event, too. */
+async function authenticateAudited(server: ServerContext, audit: Auditor, request: ExchangeRequest): Promise<Authenticated> {
+  const id = assignAuditId(server, request);
+  try {
+    const authenticated = await server.authenticator.authenticate(request);
+    audit.begin(request, authenticated.user, id);
+    return authenticated;
+  } catch (error) {
+    if (isStatusError(error)) audit.rejected(request, error, id);
+    throw error;
+  }
 }
 
 /** The protocol upgrade that the client requests. */
@@ -87,14 +113,15 @@ interface AskedResource {
 }
 
 export async function answerDocument(
-  { server, pipeline }: RestDependencies,
+  dependencies: RestDependencies,
   request: ExchangeRequest,
   user: User,
   route: DocumentRoute,
 ): Promise<ExchangeAnswer> {
+  const { pipeline } = dependencies;
   // Before authorization, as upstream.
   checkTimeout(request.query);
-  const asked = documentRequest(server, request, user, route);
+  const asked = documentRequest(dependencies, request, user, route);
   const flow = pipeline.classify(asked);
   try {
     const outcome = await pipeline.run(asked, { flow });
@@ -102,13 +129,21 @@ export async function answerDocument(
     return withFlow(outcome.answer, flow);
   } catch (error) {
     if (!isStatusError(error)) throw error;
-    return failure({ server }, request, error, { flow });
+    return failure(dependencies, request, error, { flow });
   }
 }
 
 /** Without a signal and without leadership: a document is read from memory and writes nothing. */
-function documentRequest(server: ServerContext, request: ExchangeRequest, user: User, route: DocumentRoute): DocumentRequest {
-  const context: RequestContext = { user, userAgent: request.header("user-agent") ?? "", ...traceOf(request), warn() {} };
+function documentRequest(dependencies: RestDependencies, request: ExchangeRequest, user: User, route: DocumentRoute): DocumentRequest {
+  const { server } = dependencies;
+  const trail = auditTrailOf(dependencies, request);
+  const context: RequestContext = {
+    user,
+    userAgent: request.header("user-agent") ?? "",
+    ...traceOf(request),
+    ...(trail === undefined ? {} : { trail }),
+    warn() {},
+  };
   return {
     ...NO_RESOURCE,
     verb: request.method.toLowerCase(),
@@ -135,7 +170,7 @@ async function documentAt(
 async function answerResource(dependencies: RestDependencies, asked: AskedResource): Promise<ExchangeAnswer> {
   const { request, user, path, resolved, warnings } = asked;
   const { server, pipeline, deadlines } = dependencies;
-  const { verb, query, form, includeObject } = orRefused(server, asked, () => understood(asked));
+  const { verb, query, form, includeObject } = orRefused(dependencies, asked, () => understood(asked));
   const body = new BodyReceiver(dependencies.largeBodies, request, user);
   const deadline = mayHang(server, verb) ? deadlines.start(query.timeoutMs, (reason) => request.cancel(reason)) : undefined;
   let flow: RequestFlow | undefined;
@@ -153,12 +188,13 @@ async function answerResource(dependencies: RestDependencies, asked: AskedResour
         server,
         signal: deadline === undefined ? undefined : request.signal,
         warnings,
-        trail: trailOf(server, request, asked.arrived),
+        trail: trailOf(dependencies, request, asked.arrived),
       }),
     };
     flow = pipeline.classify(api);
     const source = hasBody(verb) ? bodySource(request, body, bodyBytesMax(resolved, verb)) : undefined;
     const outcome = await pipeline.run(api, { resolved, body: source, flow, timeoutMs: query.timeoutMs });
+    dependencies.audit?.of(request)?.responded(outcome);
     // One line per watch event.
     const pretty = verb !== "watch" && isPretty(request);
     const omitsManagedFields = query.parameters.get("omitManagedFields") === "true";
@@ -198,18 +234,19 @@ function understood({ request, path, resolved: { endpoint } }: AskedResource): U
 }
 
 /** A user without permission gets Forbidden and no other error, whatever is wrong with the request. */
-function orRefused<T>(server: ServerContext, asked: AskedResource, read: () => T): T {
+function orRefused<T>(dependencies: RestDependencies, asked: AskedResource, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    throw refusalOf(server, asked) ?? error;
+    throw refusalOf(dependencies, asked) ?? error;
   }
 }
 
-function refusalOf({ authorizer }: ServerContext, { request, user }: AskedResource): StatusError | undefined {
+function refusalOf({ server, audit }: RestDependencies, { request, user }: AskedResource): StatusError | undefined {
   const access = requestedAccess(request, user);
-  const { allowed, reason = "" } = authorizer.authorize(access);
-  return allowed ? undefined : forbiddenAccess(access, reason);
+  const decision = server.authorizer.authorize(access);
+  audit?.of(request)?.authorized(decision);
+  return decision.allowed ? undefined : forbiddenAccess(access, decision.reason ?? "");
 }
 
 interface AskedConnection extends AskedResource, Offers {
@@ -217,9 +254,10 @@ interface AskedConnection extends AskedResource, Offers {
 }
 
 /** A long-running request has no deadline. */
-async function answerConnection({ server, pipeline }: RestDependencies, asked: AskedConnection): Promise<ExchangeAnswer> {
+async function answerConnection(dependencies: RestDependencies, asked: AskedConnection): Promise<ExchangeAnswer> {
+  const { server, pipeline } = dependencies;
   const { request, user, path, resolved, warnings, offer, switching } = asked;
-  const verb = orRefused(server, asked, () => connectionVerbOf(asked));
+  const verb = orRefused(dependencies, asked, () => connectionVerbOf(asked));
   const { group, version, plural, subresource, namespace, name } = path;
   const connecting: ApiRequest = {
     verb,
@@ -236,7 +274,7 @@ async function answerConnection({ server, pipeline }: RestDependencies, asked: A
       ...(offer === undefined ? {} : { offer }),
       ...(switching === undefined ? {} : { switching }),
     },
-    context: contextOf(request, user, { server, signal: request.signal, warnings, trail: trailOf(server, request, asked.arrived) }),
+    context: contextOf(request, user, { server, signal: request.signal, warnings, trail: trailOf(dependencies, request, asked.arrived) }),
   };
   const outcome = await pipeline.run(connecting, { resolved });
   if (outcome.is !== "connection") throw new Error(`Cannot connect to ${plural}/${subresource}: the response is not a connection`);
@@ -268,8 +306,10 @@ function arrivedAs(authenticated: User, user: User, arrived: Arrived): Arrived {
   return user === authenticated ? arrived : { ...arrived, impersonator: authenticated.name };
 }
 
-function trailOf(server: ServerContext, request: ExchangeRequest, arrived: Arrived): RequestTrail {
-  return new RequestTrail(() => assignAuditId(server, request), arrived);
+function trailOf({ server, audit }: RestDependencies, request: ExchangeRequest, arrived: Arrived): RequestTrail {
+  const trail = new RequestTrail(() => assignAuditId(server, request), arrived);
+  if (audit !== undefined) trail.audit = audit.of(request);
+  return trail;
 }
 
 function hasBody(verb: string): boolean {

@@ -110,9 +110,11 @@ function queryOptions({ options }: ApiRequest): DeleteOptions {
 }
 
 /** undefined: no body. */
-function bodyOptions(server: ServerContext, { group, version }: GroupVersion, { body }: ApiRequest): DeleteOptions | undefined {
+function bodyOptions(server: ServerContext, { group, version }: GroupVersion, { body, context }: ApiRequest): DeleteOptions | undefined {
   if (body === undefined || (body.form === "bytes" && body.bytes.length === 0)) return undefined;
   const schema = server.schemas.get(DELETE_OPTIONS_SCHEMA);
   if (schema?.type !== "object") throw internalError(new Error(`Schema ${DELETE_OPTIONS_SCHEMA} does not exist`));
-  return decodeOptions({ schema, kind: { group, version, kind: "DeleteOptions" } }, body);
+  const options = decodeOptions({ schema, kind: { group, version, kind: "DeleteOptions" } }, body);
+  context.trail?.audit?.received(options);
+  return options;
 }

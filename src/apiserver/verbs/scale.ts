@@ -100,6 +100,7 @@ function scaleReader(server: ServerContext, call: ScaleCall): (current: StoredOb
     };
   }
   const patch = readPatch(request.body);
+  request.context.trail?.audit?.receivedPatch(patch.value);
   checkPatchOptions(patch, request, call.endpoint);
   if (patch.type === "apply") return (current) => applied(server, call, { schema, current, configuration: configurationOf(patch.value) });
   return (current) => {

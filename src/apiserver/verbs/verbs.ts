@@ -118,6 +118,7 @@ export class Verbs {
 
   async #patch(endpoint: Endpoint, request: ApiRequest, subresource?: ObjectSubresource): Promise<Outcome> {
     const patch = readPatch(request.body);
+    request.context.trail?.audit?.receivedPatch(patch.value);
     checkPatchOptions(patch, request, endpoint);
     const finish = (next: NextObject): NextObject => {
       const object = inNamespace(next.object, namespaceOf(endpoint, request));

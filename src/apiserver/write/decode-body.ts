@@ -59,6 +59,7 @@ export function decodeBody(
   if (body === undefined) throw unrecognized(expected.kind.kind, "EOF", new Uint8Array());
   if (body.form === "patch") throw badRequest("a patch cannot be sent in place of an object");
   const parsed = body.form === "object" ? decodeObject(expected, body.object) : decodeBytes(expected, body, validation);
+  context.trail?.audit?.received(parsed.object);
   const sentences = parsed.mistakes();
   if (sentences.length > 0 && validation === "Strict")
     throw cannotBeHandled(expected.kind, expected.kind.kind, strictDecodingSentence(sentences));

@@ -1,4 +1,5 @@
 /** `k8ts apiserver`: runs a standalone API server until a signal. */
+import type { ApiServerPart } from "../../components/api-server/secure-serving.ts";
 import { startStoreAndApiServer } from "../../components/api-server/start-api-server.ts";
 import { clusterFlagOptions, clusterFlags } from "../../config/cluster-flags.ts";
 import { defineCommand } from "../framework/command.ts";
@@ -41,10 +42,13 @@ export const apiServer = defineCommand({
         ? readDecisions(query, undefined)
         : io.clock.external(fetchDecisions(decisionsSocket, query, { userHome: io.environment["HOME"] }));
     const moreDocuments = [decisionsDocument({ read, elsewhere: DECISIONS_ELSEWHERE })];
-    const around = options.hasDashboard ? { aroundExchange: dashboardAround(io) } : {};
+    // Assigned later: the API server serves its dashboard before it is started.
+    const late: { part?: ApiServerPart } = {};
+    const around = options.hasDashboard ? { aroundExchange: dashboardAround(io, () => late.part) } : {};
     const { bindAddress: address, securePort: port } = options.apiServer.serving;
     const place = { address, port, addressFlag: "--bind-address", portFlag: "--secure-port" };
     await using server = await listenOrExplain(place, io, () => startStoreAndApiServer(options, { ...io, moreDocuments, ...around }));
+    late.part = server.part;
     io.out(`export KUBECONFIG=${shellQuote(server.part.kubeconfig)}`);
     io.out(`listening on ${server.part.url}`);
     await waitForStop(io);

@@ -19,7 +19,7 @@ export const tokenFlags = {
   kubeconfig: {
     type: "string",
     placeholder: "FILE",
-    doc: "kubeconfig of an administrator of the cluster. Default: that of the local cluster.",
+    doc: "kubeconfig of an administrator of the cluster, or - for standard input. Default: that of the local cluster.",
   },
 } as const satisfies FlagSet;
 

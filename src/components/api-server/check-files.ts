@@ -1,6 +1,7 @@
 /** Validates the files that API server and store flags refer to before anything is started, so that all problems are reported at once. */
 import type { ApiServerFlagValues } from "../../config/api-server-config.ts";
 import { apiServerConfig, type ApiServerOptions } from "../../config/api-server-config.ts";
+import { readAuditPolicyFile } from "./audit-log.ts";
 import { checkApart, readDescription, readStaticTokenFile } from "./identity.ts";
 import { fileCheck, pairFileChecks, problemsOfFiles, type FileCheck } from "../../cli/framework/check-files.ts";
 import { openWebhookCredentials, readAdmissionConfigFile } from "./webhook-credentials.ts";
@@ -43,7 +44,8 @@ export function clusterFileChecks(values: StoreFlagValues & ApiServerFlagValues)
   ];
 }
 
-function apiServerLooks({ serving, identity, kubelets, admissionConfigFile, proxyClientFiles }: ApiServerOptions): readonly FileCheck[] {
+function apiServerLooks(options: ApiServerOptions): readonly FileCheck[] {
+  const { serving, identity, kubelets, admissionConfigFile, proxyClientFiles, auditLog } = options;
   const { requestHeader, serviceAccount, oidc } = identity;
   const { certificateFiles: clientFiles } = kubelets;
   return [
@@ -54,6 +56,7 @@ function apiServerLooks({ serving, identity, kubelets, admissionConfigFile, prox
     ...fileCheck(admissionConfigFile, async (path) => {
       await openWebhookCredentials((await readAdmissionConfigFile(path)).webhookKubeconfigFile);
     }),
+    ...fileCheck(auditLog?.policyFile, readAuditPolicyFile),
     ...fileCheck(identity.clientCaFile, (path) => readAuthorities(path, "--client-ca-file")),
     ...fileCheck(requestHeader.clientCaFile, (path) => readAuthorities(path, "--requestheader-client-ca-file")),
     ...fileCheck(requestHeader.clientCaFile, (proxies) => lookApart(identity, proxies)),

@@ -29,6 +29,7 @@ import type { ApiServerOptions } from "../../config/api-server-config.ts";
 import { readClientAuthorities, readIdentity } from "./identity.ts";
 import { KubeletTls } from "./kubelet-tls.ts";
 import { readProxyClientFiles } from "../../config/certificate-files.ts";
+import { openAuditLog } from "./audit-log.ts";
 import { openCauseLog } from "./cause-log.ts";
 import { checkApiServerFiles } from "./check-files.ts";
 import { readAdmission } from "./webhook-credentials.ts";
@@ -43,7 +44,7 @@ export interface CoreContext {
   readonly log: Logger;
 }
 
-export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "moreDocuments" | "causes"> {
+export interface StartContext extends CoreContext, Pick<CoreOptions, "moreMetrics" | "moreDocuments" | "causes" | "audit"> {
   /** Connector to nodes, given the one over the network. Default: that one. */
   connector?(network: NodeConnector | undefined): NodeConnector;
   /** Default: the machine's. */
@@ -93,6 +94,8 @@ export async function startApiServerOn(
   const remote = remoteConnector({ proxyCertificate: () => proxyClient ?? part.pki.pair("front-proxy-client") });
   const admission = await clock.external(readAdmission(apiServer));
   const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: admission.credentials }));
+  const audit =
+    apiServer.auditLog === undefined ? undefined : starting.use(await clock.external(openAuditLog(apiServer.auditLog, { clock, log })));
   const part = await startApiServerPart(apiServer, {
     ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
     startCore: async (given) => {
@@ -103,6 +106,7 @@ export async function startApiServerOn(
         connector,
         remoteConnector: remote,
         webhookTransport,
+        ...(audit === undefined ? {} : { audit }),
         clock,
         log,
       });
@@ -150,7 +154,7 @@ export async function startApiServerInProcess(
 /** Endpoint of the Service "kubernetes" without HTTPS: a documentation address, so that the objects exist. */
 const NOWHERE = { address: "192.0.2.1", port: 6443 };
 
-interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "kubelets">, Omit<StartContext, "connector"> {
+interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "kubelets" | "auditLog">, Omit<StartContext, "connector"> {
   readonly identity: Identity;
   readonly connector?: NodeConnector;
   readonly webhookTransport: WebhookTransport;
@@ -159,7 +163,7 @@ interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "
 
 /** The API server on an open store. */
 function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
-  const { identity, moreMetrics, moreDocuments, causes, connector, webhookTransport, remoteConnector: remote } = settings;
+  const { identity, moreMetrics, moreDocuments, causes, audit, connector, webhookTransport, remoteConnector: remote } = settings;
   // Expressions name time zones: timestamp.getHours("Europe/Berlin").
   provideTimeZones(machineTimeZone);
   return startApiServer({
@@ -174,6 +178,7 @@ function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRan
     ...(moreMetrics === undefined ? {} : { moreMetrics }),
     ...(moreDocuments === undefined ? {} : { moreDocuments }),
     ...(causes === undefined ? {} : { causes }),
+    ...(audit === undefined ? {} : { audit }),
     ...(connector === undefined ? {} : { connector }),
     webhookTransport,
     ...(remote === undefined ? {} : { remoteConnector: remote }),

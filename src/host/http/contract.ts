@@ -31,10 +31,10 @@ export interface HttpRequest {
   /** Names of all received headers, lower case. */
   headerNames(): readonly string[];
   /**
-   * The whole body; repeated calls return the same. Rejects over `bytesMax` or the server's own limit, whichever is less, and with the
+   * The whole body, at once if it was received with the head; repeated calls return the same. Rejects over `bytesMax` or the server's own limit, whichever is less, and with the
    * signal's reason if the client disconnects.
    */
-  body(bytesMax?: number): Promise<Uint8Array>;
+  body(bytesMax?: number): Uint8Array | Promise<Uint8Array>;
   /** Aborted when the client disconnects before the response is complete, or the server closes the connection. Created on first use. */
   readonly signal: AbortSignal;
   /** Aborts the signal with this reason. */

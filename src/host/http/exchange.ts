@@ -33,7 +33,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   protected readonly context: ExchangeContext;
   /** The client receives 413: the rest of its body is not read. */
   protected bodyRefused = false;
-  #body: Promise<Uint8Array> | undefined;
+  #body: Uint8Array | Promise<Uint8Array> | undefined;
   /** While the body is received. */
   #stopBody: ((reason: unknown) => void) | undefined;
   #controller: AbortController | undefined;
@@ -115,19 +115,21 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     this.#stopBody(reason);
   }
 
-  body(bytesMax = this.context.limits.bodyBytesMax): Promise<Uint8Array> {
-    this.#body ??= this.#readBody(Math.min(bytesMax, this.context.limits.bodyBytesMax));
+  body(bytesMax = this.context.limits.bodyBytesMax): Uint8Array | Promise<Uint8Array> {
+    this.#body ??= this.#wholeBody(Math.min(bytesMax, this.context.limits.bodyBytesMax));
     return this.#body;
   }
 
-  async #readBody(bytesMax: number): Promise<Uint8Array> {
+  #wholeBody(bytesMax: number): Uint8Array | Promise<Uint8Array> {
     const tooLarge = () => {
       this.bodyRefused = true;
       return this.context.bodyTooLarge(bytesMax);
     };
-    if (Number(this.header("content-length")) > bytesMax) throw tooLarge();
-    const received = this.receivedBody();
-    if (received !== undefined) return received;
+    if (Number(this.header("content-length")) > bytesMax) return Promise.reject(tooLarge());
+    return this.receivedBody() ?? this.#readBody(bytesMax, tooLarge);
+  }
+
+  async #readBody(bytesMax: number, tooLarge: () => Error): Promise<Uint8Array> {
     this.askForBody();
     this.#bodySinceMs = performance.now();
     try {

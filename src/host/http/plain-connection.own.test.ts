@@ -22,11 +22,9 @@ function start(handler: HttpHandler, limits: Partial<HttpLimits> = {}): Promise<
 
 /** Answers with the method, the path and the body. */
 const echo: HttpHandler = (request, reply) => {
-  void request
-    .body()
-    .then((body) =>
-      reply.send({ code: 200, headers: { "content-type": "text/plain" } }, [Buffer.from(`${request.method} ${request.path} `), body]),
-    );
+  void Promise.resolve(request.body()).then((body) =>
+    reply.send({ code: 200, headers: { "content-type": "text/plain" } }, [Buffer.from(`${request.method} ${request.path} `), body]),
+  );
 };
 
 async function open({ port }: HttpsServer): Promise<Client> {

@@ -1,7 +1,9 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../../api/machinery/object.ts";
+import { createLogger, silentLogger, type Logger, type LogLine } from "../../../base/logger.ts";
 import { CAUSES_PATH, type CauseItem } from "../../../explain/explain-api.ts";
+import { virtualClock } from "../../../testing/virtual-clock.ts";
 import { onlyPlugins } from "../../testing/admission.ts";
 import { startServer, type StartedServer } from "../../testing/server.ts";
 import { allowed, testWebhooks, webhookAt, type TestWebhooks, type WebhookOfTest } from "../../testing/webhooks.ts";
@@ -14,9 +16,9 @@ interface World extends AsyncDisposable, Pick<StartedServer, "call"> {
   configure(name: string, ...webhooks: readonly JsonObject[]): Promise<void>;
 }
 
-async function given(handlers: Readonly<Record<string, WebhookOfTest>>): Promise<World> {
+async function given(handlers: Readonly<Record<string, WebhookOfTest>>, log: Logger = silentLogger): Promise<World> {
   const webhooks = testWebhooks(handlers);
-  const server = await startServer({ webhookTransport: webhooks, config: { admission: onlyPlugins("MutatingAdmissionWebhook") } });
+  const server = await startServer({ log, webhookTransport: webhooks, config: { admission: onlyPlugins("MutatingAdmissionWebhook") } });
   return {
     ...server,
     webhooks,
@@ -250,4 +252,19 @@ test("the record of a request has the audit annotations of webhooks, which ones 
     "mutation.webhook.admission.k8s.io/round_0_index_2": '{"configuration":"c","webhook":"c.example.com","mutated":false}',
   });
   equal(text.includes("planted"), false);
+});
+
+test("the log of a webhook that failed open has the id of the request, which its record and its response have, too", async () => {
+  const lines: LogLine[] = [];
+  const log = createLogger({ sink: (line) => void lines.push(line), clock: virtualClock(), level: "warn" });
+  await using world = await given({}, log);
+  await world.configure("c", webhookAt("dead", { failurePolicy: "Ignore" }));
+
+  const { code, headers } = await world.call("POST", MAPS, MAP);
+
+  equal(code, 201);
+  const id = String(headers["audit-id"]);
+  equal(lines.find(({ fields }) => fields["webhook"] === "dead.example.com")?.fields["requestID"], id);
+  const { body } = await world.call("GET", `${CAUSES_PATH}?requestID=${id}`);
+  equal((body as { items: readonly CauseItem[] }).items[0]?.requestID, id);
 });

@@ -10,7 +10,7 @@ import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from ".
 import { objectBack, objectsFor } from "../../shared/admission/admitted-objects.ts";
 import { CalledBefore } from "../../shared/admission/called-before.ts";
 import { NAMESPACES } from "../../shared/admission/selected-request.ts";
-import { ConfiguredWebhooks, type WebhookMatch } from "../../shared/admission-webhook/configured-webhooks.ts";
+import { ConfiguredWebhooks, type ConfiguredWebhook, type WebhookMatch } from "../../shared/admission-webhook/configured-webhooks.ts";
 import { invokeWebhook } from "../../shared/admission-webhook/invoke-webhook.ts";
 import { selectWebhook } from "../../shared/admission-webhook/select-webhook.ts";
 import { patchedByWebhook } from "./patched-object.ts";
@@ -19,7 +19,7 @@ const NAME = "MutatingAdmissionWebhook";
 const CONFIGURATIONS = { group: "admissionregistration.k8s.io", plural: "mutatingwebhookconfigurations" };
 
 export function mutatingAdmissionWebhook(dependencies: AdmissionDependencies): AdmissionPlugin {
-  const webhooks = new ConfiguredWebhooks(dependencies.endpoints);
+  const webhooks = new ConfiguredWebhooks(dependencies);
   return {
     name: NAME,
     async start() {
@@ -75,7 +75,11 @@ async function call(
   let patched: ReturnType<typeof patchedByWebhook> | undefined;
   try {
     const patch = await invokeWebhook(dependencies, { ...match, request, type: "admit", index, round }, objects);
-    if (patch !== undefined) patched = patchedByWebhook({ webhook: hook.webhook.name, target, object: objects.object }, patch);
+    if (patch !== undefined) {
+      patched = patchedByWebhook({ webhook: hook.webhook.name, target, object: objects.object }, patch);
+      const value = () => JSON.stringify({ ...namesOf(hook), patch: patch.value, patchType: "JSONPatch" });
+      request.context.trail?.audit?.annotateRequest(`patch.webhook.admission.k8s.io/round_${round}_index_${index}`, value);
+    }
   } finally {
     annotate(request, match, { index, round, isMutated: patched !== undefined });
   }
@@ -87,6 +91,10 @@ function annotate(
   { hook }: WebhookMatch,
   { index, round, isMutated }: { readonly index: number; readonly round: number; readonly isMutated: boolean },
 ): void {
-  const value = JSON.stringify({ configuration: hook.configuration, webhook: hook.webhook.name, mutated: isMutated });
+  const value = JSON.stringify({ ...namesOf(hook), mutated: isMutated });
   context.trail?.annotate(`mutation.webhook.admission.k8s.io/round_${round}_index_${index}`, value);
+}
+
+function namesOf({ configuration, webhook }: ConfiguredWebhook): { readonly configuration: string; readonly webhook: string } {
+  return { configuration, webhook: webhook.name };
 }

@@ -1,11 +1,13 @@
 /**
- * Enforces the level of the Pod Security Standards that a namespace selects by its labels: rejects pods ("enforce"), and warns about pods
- * and pod templates ("warn"). Invalid labels are rejected on namespaces; where they exist nevertheless, the strictest level is enforced.
- * Equivalent to upstream's plugin of this name.
+ * Enforces the level of the Pod Security Standards that a namespace selects by its labels: rejects pods ("enforce"), warns about pods and
+ * pod templates ("warn"), and notes their violations for the audit log ("audit"). Invalid labels are rejected on namespaces; where they
+ * exist nevertheless, the strictest level is enforced. Equivalent to upstream's plugin of this name.
  */
 import { deepEqual } from "../../../base/deep.ts";
+import { joinedErrors } from "../../../base/joined-errors.ts";
 import { namespaces } from "../../../api/core/v1/namespace.ts";
 import type { Container, Namespace, Pod, PodSpec } from "../../../api/generated/core/v1.ts";
+import { describeFieldError } from "../../../api/machinery/field-error.ts";
 import { forbiddenError, internalError, invalidObject } from "../../../api/machinery/status-error.ts";
 import type { AdmissionDependencies, AdmissionPlugin, AdmissionRequest } from "../../framework/admission.ts";
 import { isCreateOf, isOf, isUpdateOf, type CreateOf, type UpdateOf } from "../../shared/admission-request.ts";
@@ -61,7 +63,8 @@ class PodSecurity {
   /** Synchronous if the cache has the namespace, which is nearly always. */
   #withPolicy(request: AdmissionRequest, check: typeof checkPod): Promise<void> | void {
     const { namespace: name, context } = request;
-    if (isListed(this.#exemptions.namespaces, name) || isListed(this.#exemptions.usernames, context.user.name)) return undefined;
+    if (isListed(this.#exemptions.namespaces, name)) return noteExemption(request, "namespace");
+    if (isListed(this.#exemptions.usernames, context.user.name)) return noteExemption(request, "user");
     const found = this.#objects.cached<Namespace>(NAMESPACES, { namespace: "", name });
     if (found !== undefined) return check(request, this.#policyOf(found), this.#exemptions.runtimeClasses);
     return this.#objects.get<Namespace>(NAMESPACES, { namespace: "", name }).then((namespace) => {
@@ -110,12 +113,18 @@ function isStricter({ enforce: now }: NamespacePolicy, { enforce: before }: Name
 }
 
 function checkPod(request: AdmissionRequest, { policy, errors }: ReadPolicy, exemptRuntimeClasses: readonly string[]): void {
-  if (errors.length === 0 && isFullyPrivileged(policy)) return;
+  if (errors.length === 0 && isFullyPrivileged(policy)) {
+    notePolicy(request, policy);
+    return;
+  }
   const { metadata, spec } = request.object as Pod;
   if (spec === undefined) return;
   if (request.operation === "UPDATE" && !runsOther(spec, (request.oldObject as Pod).spec)) return;
-  if (isListed(exemptRuntimeClasses, spec.runtimeClassName)) return;
+  if (isListed(exemptRuntimeClasses, spec.runtimeClassName)) return noteExemption(request, "runtimeClass");
   const pod = { annotations: metadata.annotations ?? {}, spec };
+  notePolicy(request, policy);
+  noteErrors(request, errors);
+  auditOf(request, policy, pod);
   const violations = violationsOf(policy.enforce, pod);
   if (violations.length > 0) {
     const why = `violates PodSecurity "${describe(policy.enforce)}": ${describeViolations(violations)}`;
@@ -124,10 +133,38 @@ function checkPod(request: AdmissionRequest, { policy, errors }: ReadPolicy, exe
   warnOf(request, policy, pod);
 }
 
-function checkTemplate(request: AdmissionRequest, { policy }: ReadPolicy, exemptRuntimeClasses: readonly string[]): void {
-  if (policy.warn.level === "privileged" || request.object === undefined) return;
+function checkTemplate(request: AdmissionRequest, { policy, errors }: ReadPolicy, exemptRuntimeClasses: readonly string[]): void {
+  const isIgnored = errors.length === 0 && policy.warn.level === "privileged" && policy.audit.level === "privileged";
+  if (isIgnored || request.object === undefined) return;
   const pod = templateOf(request.endpoint.name, request.object);
-  if (pod !== undefined && !isListed(exemptRuntimeClasses, pod.spec.runtimeClassName)) warnOf(request, policy, pod);
+  if (pod === undefined) return;
+  if (isListed(exemptRuntimeClasses, pod.spec.runtimeClassName)) return noteExemption(request, "runtimeClass");
+  noteErrors(request, errors);
+  auditOf(request, policy, pod);
+  warnOf(request, policy, pod);
+}
+
+/** Prefix of this plugin's audit annotations. */
+const AUDIT = "pod-security.kubernetes.io/";
+
+/** Hot path (called per Pod): annotations that most Pods have are for the audit log only. */
+function notePolicy({ context }: AdmissionRequest, { enforce }: NamespacePolicy): void {
+  context.trail?.audit?.annotate(`${AUDIT}enforce-policy`, describe(enforce));
+}
+
+function noteExemption({ context }: AdmissionRequest, reason: "namespace" | "user" | "runtimeClass"): void {
+  context.trail?.audit?.annotate(`${AUDIT}exempt`, reason);
+}
+
+function noteErrors({ context }: AdmissionRequest, errors: ReadPolicy["errors"]): void {
+  if (errors.length === 0) return;
+  context.trail?.annotate(`${AUDIT}error`, `Failed to parse policy: ${joinedErrors(errors.map(describeFieldError))}`);
+}
+
+function auditOf({ context }: AdmissionRequest, { audit }: NamespacePolicy, pod: CheckedPod): void {
+  const violations = violationsOf(audit, pod);
+  if (violations.length === 0) return;
+  context.trail?.annotate(`${AUDIT}audit-violations`, `would violate PodSecurity "${describe(audit)}": ${describeViolations(violations)}`);
 }
 
 function warnOf({ context }: AdmissionRequest, { warn }: NamespacePolicy, pod: CheckedPod): void {

@@ -13,7 +13,7 @@ import { selectWebhook } from "../../shared/admission-webhook/select-webhook.ts"
 const CONFIGURATIONS = { group: "admissionregistration.k8s.io", plural: "validatingwebhookconfigurations" };
 
 export function validatingAdmissionWebhook(dependencies: AdmissionDependencies): AdmissionPlugin {
-  const webhooks = new ConfiguredWebhooks(dependencies.endpoints);
+  const webhooks = new ConfiguredWebhooks(dependencies);
   return {
     name: "ValidatingAdmissionWebhook",
     async start() {

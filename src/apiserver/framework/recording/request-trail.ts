@@ -6,6 +6,7 @@
 import { validateQualifiedName } from "../../../api/machinery/names.ts";
 import { detachedText } from "../../../base/text.ts";
 import type { AdmissionStep, RequestStages } from "../../../explain/explain-api.ts";
+import type { AuditNotes } from "../audit.ts";
 
 /** Per request: those of ten webhooks, in both rounds, with some of their own. */
 const AUDIT_ANNOTATIONS_MAX = 32;
@@ -32,6 +33,8 @@ export class RequestTrail {
   steps: AdmissionStep[] | undefined;
   /** The admission plugin that refused the request. */
   refusedBy: string | undefined;
+  /** Absent: the request is not audited. */
+  audit: AuditNotes | undefined;
   #id: string | undefined;
   readonly #newId: () => string;
   readonly #arrived: Arrived | undefined;
@@ -66,6 +69,7 @@ export class RequestTrail {
 
   /** As upstream, the first value of a key stays, and a key that is not a qualified name with a prefix is ignored. */
   annotate(key: string, value: string): void {
+    this.audit?.annotate(key, value);
     const annotations = this.#auditAnnotations ?? {};
     if (Object.hasOwn(annotations, key) || Object.keys(annotations).length === AUDIT_ANNOTATIONS_MAX) return;
     if (!key.includes("/") || validateQualifiedName(key).length > 0) return;

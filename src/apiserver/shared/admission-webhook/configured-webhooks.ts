@@ -5,10 +5,12 @@
 import type { MutatingWebhook, ValidatingWebhook } from "../../../api/generated/admissionregistration.k8s.io/v1.ts";
 import type { KubeObject } from "../../../api/machinery/object.ts";
 import { labelSelectorFromObject } from "../../../api/machinery/selectors/label-selector.ts";
-import type { AdmissionRequest } from "../../framework/admission.ts";
+import type { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
+import type { AdmissionDependencies, AdmissionRequest } from "../../framework/admission.ts";
 import type { Endpoint, Endpoints } from "../../framework/endpoints.ts";
 import type { Follower } from "../../framework/objects.ts";
 import { findTarget, type AdmissionTarget } from "../admission/admission-target.ts";
+import { CompiledOnce } from "../admission-policy/compiled-once.ts";
 import { compileConditions, type CompiledCondition } from "../admission-policy/match-conditions.ts";
 import type { RequestSelectors } from "../admission/selected-request.ts";
 import { isExemptFromWebhooks } from "../admission/vital-requests.ts";
@@ -21,8 +23,7 @@ export interface ConfiguredWebhook extends RequestSelectors {
   readonly webhook: Webhook;
   /** Unique among all webhooks, also if one configuration has two of the same name. */
   readonly id: string;
-  /** Compiled on first use. */
-  readonly conditions: readonly CompiledCondition[];
+  readonly conditions: CompiledOnce<readonly CompiledCondition[]>;
 }
 
 /** A webhook whose rules match, and the version in which it gets the object. */
@@ -39,13 +40,15 @@ interface Configuration extends KubeObject {
 
 export class ConfiguredWebhooks implements Follower {
   readonly #endpoints: Endpoints;
+  readonly #turns: EvaluationTurns;
   readonly #configurations = new Map<string, readonly ConfiguredWebhook[]>();
   /** In the order of calling: by the names of configurations, as upstream. Computed on first use after a change. */
   #hooks: readonly ConfiguredWebhook[] | undefined;
   #matches = new WeakMap<Endpoint, Map<string, readonly WebhookMatch[]>>();
 
-  constructor(endpoints: Endpoints) {
+  constructor({ endpoints, evaluations }: Pick<AdmissionDependencies, "endpoints" | "evaluations">) {
     this.#endpoints = endpoints;
+    this.#turns = evaluations;
     // A rule may match by a version that was not served before.
     endpoints.onChange(() => this.#forget());
   }
@@ -66,7 +69,7 @@ export class ConfiguredWebhooks implements Follower {
     const { metadata, webhooks = [] } = object as Configuration;
     this.#configurations.set(
       metadata.name,
-      webhooks.map((webhook, index) => configured(metadata.name, webhook, index)),
+      webhooks.map((webhook, index) => this.#configured(metadata.name, webhook, index)),
     );
     this.#forget();
   }
@@ -94,18 +97,15 @@ export class ConfiguredWebhooks implements Follower {
     this.#hooks = undefined;
     this.#matches = new WeakMap();
   }
-}
 
-function configured(configuration: string, webhook: Webhook, index: number): ConfiguredWebhook {
-  let conditions: readonly CompiledCondition[] | undefined;
-  return {
-    get conditions() {
-      return (conditions ??= compileConditions(webhook.matchConditions ?? [], { hasParams: false }));
-    },
-    configuration,
-    webhook,
-    id: `${configuration}/${webhook.name}/${index}`,
-    namespaceSelector: labelSelectorFromObject(webhook.namespaceSelector ?? {}),
-    objectSelector: labelSelectorFromObject(webhook.objectSelector ?? {}),
-  };
+  #configured(configuration: string, webhook: Webhook, index: number): ConfiguredWebhook {
+    return {
+      conditions: new CompiledOnce(this.#turns, () => compileConditions(webhook.matchConditions ?? [], { hasParams: false })),
+      configuration,
+      webhook,
+      id: `${configuration}/${webhook.name}/${index}`,
+      namespaceSelector: labelSelectorFromObject(webhook.namespaceSelector ?? {}),
+      objectSelector: labelSelectorFromObject(webhook.objectSelector ?? {}),
+    };
+  }
 }

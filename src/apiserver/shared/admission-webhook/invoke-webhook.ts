@@ -72,7 +72,8 @@ const FAILED_OPEN = {
 function failOpen({ metrics, log }: Dependencies, { hook, request, type, index, round }: Invocation, error: WebhookCallError): undefined {
   const { name } = hook.webhook;
   if (!error.isCanceled) {
-    log.warn("Calling an admission webhook failed, and the failure is ignored", { webhook: name, error: error.message });
+    const requestID = request.context.trail?.id;
+    log.warn("Calling an admission webhook failed, and the failure is ignored", { requestID, webhook: name, error: error.message });
     metrics.webhookFailedOpen({ name, type });
     request.context.trail?.annotate(`${FAILED_OPEN[type]}round_${round}_index_${index}`, name);
   }

@@ -19,11 +19,11 @@ export async function selectWebhook(dependencies: Dependencies, candidate: Candi
   const { objects, authorizer, evaluations, metrics, clock } = dependencies;
   const { hook, target, request, type } = candidate;
   if (!(await isSelected(objects, hook, request))) return false;
-  if (hook.conditions.length === 0) return true;
+  if ((hook.webhook.matchConditions ?? []).length === 0) return true;
   const { name, failurePolicy } = hook.webhook;
   const owner = { name, kind: "webhook", type, operation: request.operation } as const;
   const input = { request, target, authorizer, evaluations, ...(await objectsFor(request, target)) };
-  const result = await evaluateConditions(hook.conditions, input, { metrics, clock, owner });
+  const result = await evaluateConditions(await hook.conditions.get(), input, { metrics, clock, owner });
   if ("error" in result) {
     if (failurePolicy === "Ignore") return false;
     throw forbiddenError(request.endpoint.name, request.name, result.error);

@@ -116,7 +116,7 @@ async function called(
   const { subresource } = call.request;
   const { method, query, signal } = exchange;
   if (connector === undefined) throw unreachable(call, noKubelet(target));
-  const body = () => exchange.body();
+  const body = async () => exchange.body();
   try {
     const answer = await connector.connect({
       subresource,
