@@ -50,7 +50,7 @@ const tasks = {
       config: DEFAULT_API_SERVER_CONFIG,
     });
     const { certificate, key } = pki.pair("apiserver");
-    const exchange = dashboardAround({ clock: realClock, log: silentLogger })(core.exchange);
+    const exchange = dashboardAround({ clock: realClock, log: silentLogger }, () => undefined)(core.exchange);
     const http = await startHttpApi({ exchange, host: "127.0.0.1", port: 0, tls: { certificate, key }, log: silentLogger });
     transport = core.transport({ user: ADMINISTRATOR, userAgent: "bench" });
     await createFrame();

@@ -20,6 +20,24 @@ test("the page below a path starts a cluster, runs commands of its prompt, and t
   deepEqual(problems, []);
 });
 
+test("the tab Why of the dashboard explains an object of the cluster in the tab, with a remedy", PAGE_NEEDS, async () => {
+  const { page, problems } = await pages().open();
+  await enter(page, `kubectl create deployment none --image=nginx --replicas=0`);
+  await page.locator(".prompt-output", { hasText: "deployment.apps/none created" }).waitFor();
+  await page.getByRole("link", { name: "Deployment", exact: true }).click();
+  await page.getByRole("gridcell", { name: "none" }).click();
+  await page.getByRole("link", { name: "Why" }).click();
+  await page.getByText("it is scaled to 0 (spec.replicas)").waitFor();
+
+  await page.getByRole("button", { name: "Find a remedy" }).click();
+
+  await page
+    .getByRole("region", { name: "Commands of the remedy" })
+    .filter({ hasText: "kubectl patch -n default deployments.apps/none" })
+    .waitFor();
+  deepEqual(problems, []);
+});
+
 test("the prompt completes by Tab, repeats by arrow keys, continues here-documents and interrupts a watch", PAGE_NEEDS, async () => {
   const { page, problems } = await pages().open();
   const input = page.getByRole("textbox", { name: "Prompt" });

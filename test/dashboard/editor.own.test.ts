@@ -87,6 +87,23 @@ test(
   },
 );
 
+test("an object that is deleted while it is edited keeps the text of the editor", DASHBOARD_NEEDS, async () => {
+  const { kubectl, openAt } = cluster();
+  await kubectl("-n shop create configmap passing --from-literal=a=b");
+  const { page, problems } = await openAt("/object/configmaps/shop/passing?tab=yaml");
+  await page.getByRole("button", { name: "Edit" }).click();
+  const box = page.getByRole("textbox", { name: "YAML of passing" });
+  await box.focus();
+  await page.keyboard.press("Control+End");
+  await page.keyboard.insertText("# kept");
+
+  await kubectl("-n shop delete configmap passing");
+
+  await page.getByText("ConfigMap passing does not exist, or was deleted.").waitFor();
+  await box.getByText("# kept").waitFor();
+  deepEqual(problems, []);
+});
+
 test("several documents are created at once; fields of another manager need force", DASHBOARD_NEEDS, async () => {
   const { openAt, kubectl } = cluster();
   const owned = { apiVersion: "v1", kind: "ConfigMap", metadata: { name: "owned", namespace: "shop" }, data: { a: "theirs" } };

@@ -25,6 +25,22 @@ test("a link of `k8ts dashboard` logs in once; a reload keeps the session, anoth
   deepEqual(problems, []);
 });
 
+test("after the end of a session, a link that is opened in the same tab returns to where the page was", DASHBOARD_NEEDS, async () => {
+  const { link, openAt } = cluster();
+  const { page } = await openAt("/object/namespaces/-/default");
+  await page.getByText("Resource version").waitFor();
+  // As a restart of the API server does, which forgets its sessions.
+  await page.evaluate(
+    "fetch('/dashboard/session', { method: 'DELETE', headers: { authorization: 'Bearer ' + sessionStorage['k8ts-session'] } })",
+  );
+  await page.getByText("The session has ended: log in again.").waitFor();
+
+  await page.goto(await link());
+
+  await page.getByText("Resource version").waitFor();
+  await page.getByRole("heading", { name: "default" }).waitFor();
+});
+
 test("logout ends the session on the server and in the page", DASHBOARD_NEEDS, async () => {
   const { link, open } = cluster();
   const { page } = await open();

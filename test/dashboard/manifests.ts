@@ -104,3 +104,11 @@ export const READER: readonly object[] = [
     subjects: [{ kind: "ServiceAccount", name: "reader", namespace: "shop" }],
   },
 ];
+
+/** Needs more than any node has. */
+export const BIG: object = {
+  apiVersion: "v1",
+  kind: "Pod",
+  metadata: { name: "big", namespace: "shop" },
+  spec: { containers: [{ name: "server", image: "big:1", resources: { requests: { cpu: "1000" } } }] },
+};

@@ -1,11 +1,11 @@
-/** `npm run pictures`: takes the pictures of the documents from a real cluster and its dashboard, into docs/pictures. */
+/** `npm run pictures`: takes the pictures of the documents from a real cluster and its dashboard, into docs/pictures. With a name: that one. */
 import { join } from "node:path";
 import type { Page } from "playwright-core";
 import { Disposables } from "../../src/base/disposables.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
 import { startDashboard, type DashboardCluster } from "../../test/dashboard/dashboard-cluster.ts";
 import { startTabPages, type TabPages } from "../../test/browser/tab-page.ts";
-import { CHAT, listOf, SHOP } from "../../test/dashboard/manifests.ts";
+import { BIG, CHAT, listOf, SHOP } from "../../test/dashboard/manifests.ts";
 
 interface Picture {
   readonly name: string;
@@ -30,6 +30,7 @@ const PICTURES: readonly Picture[] = [
     name: "dashboard-map",
     address: "/map?ns=shop",
     colorScheme: "dark",
+    height: 560,
     ready: (page) => page.getByRole("link", { name: "Pod db-1 in shop, Running" }).waitFor(),
   },
   {
@@ -44,6 +45,17 @@ const PICTURES: readonly Picture[] = [
     colorScheme: "dark",
     height: 520,
     ready: showTime,
+  },
+  {
+    name: "dashboard-why",
+    address: "/object/pods/shop/big?tab=why",
+    async ready(page, { kubectl }) {
+      await kubectl("apply -f -", { input: BIG });
+      await kubectl("-n shop wait --for=condition=PodScheduled=false pod/big");
+      await page.reload();
+      await page.getByRole("button", { name: "Find a remedy" }).click();
+      await page.getByRole("region", { name: "Commands of the remedy" }).waitFor();
+    },
   },
   {
     name: "dashboard-workloads",
@@ -139,10 +151,11 @@ async function takeTabPicture({ open }: TabPages): Promise<void> {
 }
 
 await using owned = new Disposables();
-await takeTabPicture(await startTabPages(owned));
+const [only] = process.argv.slice(2);
+if (only === undefined || only === "browser-lesson") await takeTabPicture(await startTabPages(owned));
 const cluster = await startDashboard(owned);
 await cluster.kubectl("apply -f -", { input: listOf(...SHOP, CHAT) });
 for (const name of ["deployment/web", "deployment/chat", "statefulset/db"]) await cluster.kubectl(`-n shop rollout status ${name}`);
 await cluster.kubectl("-n shop scale deployment/web --replicas=5");
 await cluster.kubectl("-n shop rollout status deployment/web");
-for (const picture of PICTURES) await takePicture(cluster, picture);
+for (const picture of PICTURES) if (only === undefined || picture.name === only) await takePicture(cluster, picture);

@@ -84,7 +84,7 @@ function ClusterSide({ started, problem, texts }: ClusterSideProps): JSX.Element
     problem === undefined ? null : h("div", { class: "note error", role: "alert" }, `${texts.failed} ${problem}`),
     started === undefined
       ? h("p", { class: "starting", role: "status" }, problem === undefined ? texts.starting : "")
-      : h(App, { key: started.tab.id, browser: started.tab.browser, connect: () => started.tab.cluster.connection, withoutLogin: true }),
+      : h(App, { key: started.tab.id, browser: started.tab.browser, connect: () => started.tab.connection, withoutLogin: true }),
   );
 }
 

@@ -1,4 +1,5 @@
 /** What the user may do, from the server's own decision (SelfSubjectAccessReview): views say so before a request fails. */
+import type { JsonObject } from "../../api/machinery/object.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 
 export interface Attributes {
@@ -15,11 +16,20 @@ interface AccessReview {
 }
 
 /** Rejects if the server cannot be reached. */
-export async function mayDo(api: ClusterApi, resourceAttributes: Attributes): Promise<boolean> {
+export function mayDo(api: ClusterApi, resourceAttributes: Attributes): Promise<boolean> {
+  return isAllowed(api, { resourceAttributes: { ...resourceAttributes } });
+}
+
+/** Whether the user may read a path that is not one of objects. Rejects if the server cannot be reached. */
+export function mayGet(api: ClusterApi, path: string): Promise<boolean> {
+  return isAllowed(api, { nonResourceAttributes: { path, verb: "get" } });
+}
+
+async function isAllowed(api: ClusterApi, spec: JsonObject): Promise<boolean> {
   const review = await api.post<AccessReview>("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews", {
     apiVersion: "authorization.k8s.io/v1",
     kind: "SelfSubjectAccessReview",
-    spec: { resourceAttributes: { ...resourceAttributes } },
+    spec,
   });
   return review.status?.allowed === true;
 }

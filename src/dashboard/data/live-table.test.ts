@@ -3,6 +3,7 @@ import { test } from "node:test";
 import { startServer, type StartedServer } from "../../apiserver/testing/server.ts";
 import { ClusterApi } from "./cluster-api.ts";
 import { exchangeConnection } from "./exchange-connection.ts";
+import { jsonResponse } from "./fixed-response.ts";
 import { fetchKinds, findKind, kindOfId, kindOfReference, pathOf } from "./kinds.ts";
 import { runLiveObjects } from "./live-objects.ts";
 import { runLiveTable, type TableState } from "./live-table.ts";
@@ -68,7 +69,7 @@ test("a list of several pages is shown from the first page on", async () => {
   life.abort();
 });
 
-test("a table that the user must not list reports the server's message, and retries", async () => {
+test("a table of a kind that is not served reports the server's message, and is requested once a minute", async () => {
   await using started = await startServer();
   const { clock } = started;
   const messages: (string | undefined)[] = [];
@@ -76,7 +77,7 @@ test("a table that the user must not list reports the server's message, and retr
   const options = { api: apiOf(started), clock, path: "/api/v1/namespaces/default/nonesuch", signal: life.signal };
   void runLiveTable({ ...options, changed: ({ error }) => void messages.push(error?.message) });
 
-  await clock.advance(3_000);
+  await clock.advance(61_000);
 
   deepEqual(messages, ["the server could not find the requested resource", "the server could not find the requested resource"]);
   life.abort();
@@ -105,13 +106,43 @@ test("search finds names of all kinds, whatever their case", async () => {
   const progress: SearchProgress[] = [];
 
   await searchAll(
-    { api, kinds: await fetchKinds(api), text: "SHOP", signal: new AbortController().signal },
+    { api, kinds: await fetchKinds(api), text: "SHOP", namespace: "", signal: new AbortController().signal },
     (state) => void progress.push(state),
   );
 
   const { found = [], isDone } = progress.at(-1) ?? {};
   equal(isDone, true);
   deepEqual(found.map(({ kind, name }) => `${kind.kind} ${name}`).sort(), ["ConfigMap shop-settings", "Secret shop-token"]);
+});
+
+test("search requests no kind that the user may not list, and reports those", async () => {
+  await using started = await startServer();
+  await createConfigMaps(started, "shop-settings");
+  const requested: string[] = [];
+  const { connection } = apiOf(started);
+  const send: typeof connection.send = async (request) => {
+    if (!request.path.includes("selfsubjectaccessreviews")) {
+      requested.push(request.path);
+      return connection.send(request);
+    }
+    const { spec } = JSON.parse(request.body ?? "") as { readonly spec: { readonly resourceAttributes: { readonly resource: string } } };
+    return jsonResponse({ status: { allowed: spec.resourceAttributes.resource === "configmaps" } }, 201);
+  };
+  const api = new ClusterApi({ ...connection, send });
+  const kinds = (await fetchKinds(api)).filter(({ group, plural }) => group === "" && ["configmaps", "secrets", "pods"].includes(plural));
+  requested.length = 0;
+  const progress: SearchProgress[] = [];
+
+  const question = { api, kinds, text: "shop", namespace: "default", signal: new AbortController().signal };
+  await searchAll(question, (state) => void progress.push(state));
+
+  const { found = [], unread = [] } = progress.at(-1) ?? {};
+  deepEqual(
+    found.map(({ name }) => name),
+    ["shop-settings"],
+  );
+  deepEqual(unread.map(({ plural }) => plural).sort(), ["pods", "secrets"]);
+  deepEqual(requested, ["/api/v1/namespaces/default/configmaps?limit=2000"]);
 });
 
 test("a live table that may not be listed is requested once a minute, and says why", async () => {

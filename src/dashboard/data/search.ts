@@ -3,6 +3,7 @@
  * object whose name is exactly the text is found in any number of them, since the server selects by name.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
+import { mayDo } from "./access.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { pathOf, type Kind } from "./kinds.ts";
 
@@ -28,38 +29,54 @@ export interface SearchProgress {
   readonly found: readonly Found[];
   /** Kinds that have more objects than were read. */
   readonly truncated: readonly Kind[];
+  /** Kinds that the user may not list. */
+  readonly unread: readonly Kind[];
   readonly isDone: boolean;
 }
 
-/** Kinds that the user must not list, or that fail, have no results. */
-export async function searchAll(
-  {
-    api,
-    kinds,
-    text,
-    signal,
-  }: { readonly api: ClusterApi; readonly kinds: readonly Kind[]; readonly text: string; readonly signal: AbortSignal },
-  changed: (progress: SearchProgress) => void,
-): Promise<void> {
+export interface SearchOptions {
+  readonly api: ClusterApi;
+  readonly kinds: readonly Kind[];
+  readonly text: string;
+  /** "": all. */
+  readonly namespace: string;
+  readonly signal: AbortSignal;
+}
+
+/** Kinds that the user may not list, or that fail, have no results. */
+export async function searchAll(options: SearchOptions, changed: (progress: SearchProgress) => void): Promise<void> {
+  const { api, kinds, namespace, signal } = options;
   const waiting = kinds.filter(({ verbs, plural }) => verbs.includes("list") && plural !== "events");
+  const mayAll = await mayList(api, { group: "*", plural: "*" }, namespace);
   const found: Found[] = [];
   const truncated: Kind[] = [];
+  const unread: Kind[] = [];
   const work = async (): Promise<void> => {
     for (let kind = waiting.shift(); kind !== undefined && !signal.aborted; kind = waiting.shift()) {
-      const result = await searchKind(api, kind, text, signal).catch(() => undefined);
+      if (!mayAll && !(await mayList(api, kind, kind.isNamespaced ? namespace : ""))) {
+        unread.push(kind);
+        continue;
+      }
+      const result = await searchKind(options, kind).catch(() => undefined);
       if (signal.aborted || result === undefined) continue;
       found.push(...result.found);
       if (result.isTruncated) truncated.push(kind);
-      changed({ found: [...found], truncated: [...truncated], isDone: false });
+      changed({ found: [...found], truncated: [...truncated], unread: [...unread], isDone: false });
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT }, work));
-  if (!signal.aborted) changed({ found: [...found], truncated: [...truncated], isDone: true });
+  if (!signal.aborted) changed({ found: [...found], truncated: [...truncated], unread: [...unread], isDone: true });
 }
 
-async function searchKind(api: ClusterApi, kind: Kind, text: string, signal: AbortSignal) {
+/** No request is made that is refused. */
+function mayList(api: ClusterApi, { group, plural: resource }: Pick<Kind, "group" | "plural">, namespace: string): Promise<boolean> {
+  return mayDo(api, { verb: "list", group, resource, namespace }).catch(() => true);
+}
+
+async function searchKind({ api, text, namespace, signal }: SearchOptions, kind: Kind) {
+  const path = pathOf(kind, kind.isNamespaced ? { namespace } : {});
   const read = (query: Readonly<Record<string, string>>) =>
-    api.json<MetadataList>({ path: `${pathOf(kind)}?${new URLSearchParams(query).toString()}`, accept: METADATA, signal });
+    api.json<MetadataList>({ path: `${path}?${new URLSearchParams(query).toString()}`, accept: METADATA, signal });
   const page = await read({ limit: String(SEARCHED_MAX) });
   const isTruncated = (page.metadata?.continue ?? "") !== "";
   const exact = isTruncated ? ((await read({ fieldSelector: `metadata.name=${text}` })).items ?? []) : [];

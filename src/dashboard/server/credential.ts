@@ -85,7 +85,7 @@ export class RequestWithCredential implements ExchangeRequest {
     return this.#credential.authorization === undefined ? others : [...others, "authorization"];
   }
 
-  body(bytesMax?: number): Promise<Uint8Array> {
+  body(bytesMax?: number): Uint8Array | Promise<Uint8Array> {
     return this.#request.body(bytesMax);
   }
 

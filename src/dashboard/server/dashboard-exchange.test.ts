@@ -25,7 +25,10 @@ async function startDashboard() {
   const lines: string[] = [];
   const log = createLogger({ sink: (line) => void lines.push(formatHuman(line)), clock: started.clock, level: "debug" });
   let secrets = 0;
-  const exchange = withDashboard(started.server.exchange, { clock: started.clock, log, secret: () => `code-${++secrets}` });
+  const exchange = withDashboard(started.server.exchange, {
+    ...{ clock: started.clock, log, secret: () => `code-${++secrets}` },
+    runWhy: (question) => Promise.resolve(JSON.stringify(question)),
+  });
   const call = async (method: string, path: string, headers: Readonly<Record<string, string>> = {}, body = "") => {
     const answer = await exchange(requestOf(method, path, headers, body));
     return callOf(answer);
@@ -213,6 +216,21 @@ test("the files of the page are compressed for clients that accept it, at most 4
   equal(plain.headers["content-encoding"], undefined);
   const bytes = pageFiles.reduce((sum, { content }) => sum + (content.length * 3) / 4, 0);
   equal(bytes < 400_000, true, `${bytes} bytes`);
+});
+
+test("only authenticated users get an explanation, which is computed with their own token", async () => {
+  await using dashboard = await startDashboard();
+  await dashboard.login(await dashboard.code("bob-token"), TOKEN);
+  const ask = async (headers: Readonly<Record<string, string>>) => {
+    const request = { ...requestOf("GET", "/dashboard/why", headers, ""), query: "resource=pods&namespace=shop&name=web" };
+    return callOf(await dashboard.exchange(request));
+  };
+
+  const { body, headers } = await ask(bearer(TOKEN));
+  deepEqual(body, { resource: "pods", namespace: "shop", name: "web", tries: false, token: TOKEN });
+  equal(headers["cache-control"], "no-store");
+  equal((await ask(bearer("anna-token"))).body["token"], "anna-token");
+  for (const rejected of [{}, bearer("unknown"), bearer(OTHER_TOKEN)]) equal((await ask(rejected)).answer, 401);
 });
 
 test("no code and no token is logged", async () => {

@@ -5,9 +5,11 @@
  *
  * - GET /dashboard/, /dashboard/FILE: the page. Without authentication: it contains no data.
  * - GET /dashboard/code: a one-time code for the authenticated user. Rejected if a browser sends it.
+ * - GET /dashboard/why: why an object is as it is, for the authenticated user.
  * - POST /dashboard/session {"code", "token"}: opens a session with a token that the page has chosen. DELETE: logs out.
  */
 import { JSON_TYPE } from "../../api/machinery/codec/media-type.ts";
+import { isStatusError, StatusError } from "../../api/machinery/status-error.ts";
 import type {
   Exchange,
   ExchangeAnswer,
@@ -19,11 +21,12 @@ import type {
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { textAt } from "../data/fields.ts";
-import { credentialOfRequest, RequestWithCredential, sessionTokenOf } from "./credential.ts";
-import { CODE_PATH, DASHBOARD_PATH, SESSION_PATH } from "../data/paths.ts";
+import { credentialOfRequest, RequestWithCredential, sessionTokenOf, type Credential } from "./credential.ts";
+import { CODE_PATH, DASHBOARD_PATH, SESSION_PATH, WHY_PATH } from "../data/paths.ts";
 import { PageFiles, SECURITY_HEADERS } from "./page-files.ts";
 import { Sessions } from "./sessions.ts";
 import { whoIs } from "./who-is.ts";
+import { WhyRequests, type RunWhy } from "./why-requests.ts";
 
 /** A code is 43 characters, a token 58. */
 const LOGIN_BYTES_MAX = 1_024;
@@ -33,6 +36,8 @@ export interface DashboardOptions {
   readonly log: Logger;
   /** Returns an unguessable string. */
   secret(): string;
+  /** Runs `k8ts why`. */
+  readonly runWhy: RunWhy;
 }
 
 /** The exchange of the API server with the dashboard in front of it. */
@@ -46,27 +51,34 @@ class Dashboard {
   readonly #log: Logger;
   readonly #sessions: Sessions;
   readonly #files: PageFiles;
+  readonly #why: WhyRequests;
 
-  constructor(api: Exchange, { clock, log, secret }: DashboardOptions) {
+  constructor(api: Exchange, { clock, log, secret, runWhy }: DashboardOptions) {
     this.#api = api;
     this.#log = log;
     this.#files = new PageFiles(clock);
     this.#sessions = new Sessions({ clock, secret });
+    this.#why = new WhyRequests(runWhy);
   }
 
   exchange(request: ExchangeRequest, offer?: UpgradeOffer, switching?: SwitchOffer): Promise<ExchangeAnswer> {
     const { path } = request;
     if (path === "/dashboard" || path.startsWith(DASHBOARD_PATH)) return this.#own(request);
-    const token = sessionTokenOf(request);
-    const credential = token === undefined ? undefined : this.#sessions.credentialOf(token);
+    const credential = this.#sessionOf(request);
     // Without a session the API rejects the token like any other that it does not know.
     return this.#api(credential === undefined ? request : new RequestWithCredential(request, credential), offer, switching);
+  }
+
+  #sessionOf(request: ExchangeRequest): Credential | undefined {
+    const token = sessionTokenOf(request);
+    return token === undefined ? undefined : this.#sessions.credentialOf(token);
   }
 
   async #own(request: ExchangeRequest): Promise<ExchangeAnswer> {
     const { method, path } = request;
     if (path === "/dashboard") return answer(308, { location: DASHBOARD_PATH });
     if (path === CODE_PATH && method === "GET") return this.#createCode(request);
+    if (path === WHY_PATH && method === "GET") return this.#explain(request);
     if (path === SESSION_PATH && method === "POST") return this.#login(request);
     if (path === SESSION_PATH && method === "DELETE") return this.#logout(request);
     if (method !== "GET" && method !== "HEAD") return problem(405, "The dashboard has no such method");
@@ -82,6 +94,18 @@ class Dashboard {
     if (credential === undefined || user === undefined) return problem(401, "Unauthorized: present a client certificate or a token");
     this.#log.info("Created a login code of the dashboard", { user });
     return json(200, { code: this.#sessions.createCode(credential, user), user });
+  }
+
+  async #explain(request: ExchangeRequest): Promise<WholeAnswer> {
+    try {
+      const credential = this.#sessionOf(request) ?? credentialOfRequest(request);
+      if (credential === undefined || (await whoIs(this.#api, credential, request.peer)) === undefined)
+        throw new StatusError("Unauthorized", "Unauthorized");
+      return answer(200, { "content-type": JSON_TYPE }, [new TextEncoder().encode(await this.#why.answer(request))]);
+    } catch (error) {
+      if (!isStatusError(error)) throw error;
+      return json(error.code, error.toStatus());
+    }
   }
 
   async #login(request: ExchangeRequest): Promise<WholeAnswer> {

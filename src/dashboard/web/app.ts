@@ -3,7 +3,8 @@
  * session survives a reload of this tab, a pasted one does not.
  */
 import { h, type JSX } from "preact";
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useEffect, useMemo, useRef, useState } from "preact/hooks";
+import { isReason } from "../../api/machinery/status-error.ts";
 import { ClusterApi } from "../data/cluster-api.ts";
 import type { ClusterConnection } from "../data/connection.ts";
 import { fetchKinds, type Kind } from "../data/kinds.ts";
@@ -13,7 +14,7 @@ import { SESSION_PATH, SESSION_PREFIX } from "../data/paths.ts";
 import { Login } from "./login/login.ts";
 import type { Browser } from "./page/browser.ts";
 import { Waiting } from "./parts/notes.ts";
-import { addressOf, parseRoute } from "./route.ts";
+import { addressOf, parseRoute, type Route } from "./route.ts";
 import { Shell, type ShellProps } from "./shell/shell.ts";
 import { useInstant, useRecordings, type OpenProps } from "./time.ts";
 import { all as views } from "./views/all.ts";
@@ -44,38 +45,55 @@ interface SelfSubjectReview {
 
 export function App({ browser, connect, withoutLogin = false }: AppProps): JSX.Element {
   const [login, setLogin] = useState<Login>({ is: "pending" });
+  // Where the page was when its session ended: the next login returns there.
+  const left = useRef("");
   const expire = () => {
     browser.session.write(undefined);
+    left.current = browser.address.read();
     setLogin({ is: "out", problem: "The session has ended: log in again." });
   };
-  const tryToken = async (token: string, isSession: boolean): Promise<string | undefined> => {
+  const tryToken = async (token: string, isSession: boolean): Promise<Error | undefined> => {
     try {
-      setLogin({ is: "in", token, isSession, user: await userOf(connect(() => token)) });
+      const user = await userOf(connect(() => token));
+      // Before the views are there, which read the address.
+      if (left.current !== "") browser.address.replace(left.current);
+      left.current = "";
+      setLogin({ is: "in", token, isSession, user });
       return undefined;
     } catch (error) {
-      return (error as Error).message;
+      return error as Error;
     }
   };
+  const start = async (code: string | undefined) => {
+    const anonymous = connect(() => undefined);
+    const { token, problem } = await sessionOf(browser, anonymous, code).catch((error: unknown) => {
+      return { token: undefined, problem: new Error(`Cannot reach the API server: ${(error as Error).message}`) };
+    });
+    const failure = token === undefined ? problem : await tryToken(token, true);
+    if (token !== undefined && failure === undefined) return browser.session.write(token);
+    // A server that cannot be reached says nothing about the session: a reload tries it again.
+    if (isReason(failure, "Unauthorized")) browser.session.write(undefined);
+    setLogin({ is: "out", ...(failure === undefined ? {} : { problem: failure.message }) });
+  };
   useEffect(() => {
-    const start = async () => {
-      const { token, problem } = await sessionOf(
-        browser,
-        connect(() => undefined),
-      ).catch((error: unknown) => {
-        return { token: undefined, problem: `Cannot reach the API server: ${(error as Error).message}` };
-      });
-      const failure = token === undefined ? problem : await tryToken(token, true);
-      if (token !== undefined && failure === undefined) return browser.session.write(token);
-      browser.session.write(undefined);
-      setLogin({ is: "out", ...(failure === undefined ? {} : { problem: failure }) });
-    };
-    void start();
+    void start(browser.takeLoginCode());
+    // A link that is opened in this tab changes only the fragment: the page is not loaded again.
+    return browser.address.onChange(() => {
+      const code = browser.takeLoginCode();
+      if (code !== undefined) void start(code);
+    });
   }, []);
   const files = useRecordings(browser);
   if (files.recording !== undefined) return h(OpenedRecording, { key: files.key, browser, recording: files.recording, close: files.close });
   const open = { openRecording: files.open, fileProblem: files.problem };
   if (login.is === "pending") return h(Waiting, { what: "the dashboard" });
-  if (login.is === "out") return h(Login, { problem: login.problem, login: (token) => tryToken(token, false), ...open });
+  if (login.is === "out")
+    return h(Login, {
+      key: login.problem,
+      problem: login.problem,
+      login: async (token) => (await tryToken(token, false))?.message,
+      ...open,
+    });
   const logout = async () => {
     // A server that cannot be reached ends the unused session by itself.
     if (login.isSession)
@@ -96,9 +114,13 @@ export function App({ browser, connect, withoutLogin = false }: AppProps): JSX.E
   });
 }
 
+interface FoundSession {
+  readonly token?: string;
+  readonly problem?: Error;
+}
+
 /** The token of the session: of a link's code, or of this tab. */
-async function sessionOf(browser: Browser, connection: ClusterConnection): Promise<{ readonly token?: string; readonly problem?: string }> {
-  const code = browser.takeLoginCode();
+async function sessionOf(browser: Browser, connection: ClusterConnection, code: string | undefined): Promise<FoundSession> {
   const kept = browser.session.read();
   if (code === undefined) return kept === undefined ? {} : { token: kept };
   const token = `${SESSION_PREFIX}${browser.secret()}`;
@@ -107,7 +129,7 @@ async function sessionOf(browser: Browser, connection: ClusterConnection): Promi
   const response = await connection.send(request).catch(() => connection.send(request));
   if (response.code === 204) return { token };
   const { message } = JSON.parse(new TextDecoder().decode(await response.bytes())) as { readonly message?: string };
-  return { problem: message ?? "Cannot log in" };
+  return { problem: new Error(message ?? "Cannot log in") };
 }
 
 async function userOf(connection: ClusterConnection): Promise<string> {
@@ -148,8 +170,8 @@ function Inside({ browser, connection, expire, ...frame }: InsideProps): JSX.Ele
   const kinds = useKinds(api, browser);
   const address = useAddress(browser);
   const { at, goTo, past } = useInstant(browser, connection);
+  const route = useNamespace(parseRoute(address));
   if (kinds === undefined) return h(Waiting, { what: "kinds" });
-  const route = parseRoute(address);
   const view = views.find(({ name }) => name === route.view) ?? views[0];
   if (view === undefined) throw new Error("There is no view");
   browser.setTitle(`${view.titleOf(route)} · k8ts`);
@@ -164,6 +186,16 @@ function Inside({ browser, connection, expire, ...frame }: InsideProps): JSX.Ele
   };
   const context: Context = at === undefined || past === undefined ? live : { ...live, ...past, at };
   return h(Shell, { context, live, goTo, route, view, ...frame });
+}
+
+/** The chosen namespace stays while an object is shown, whose address does not have it. */
+function useNamespace(route: Route): Route {
+  const chosen = useRef<string | undefined>(undefined);
+  if (route.view !== "object" || route.query["ns"] !== undefined) {
+    chosen.current = route.query["ns"];
+    return route;
+  }
+  return chosen.current === undefined ? route : { ...route, query: { ...route.query, ns: chosen.current } };
 }
 
 function useAddress(browser: Browser): string {

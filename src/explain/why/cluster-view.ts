@@ -36,9 +36,33 @@ export interface ClusterViewOptions {
   /** By "namespace/name"; absent: not known. */
   readonly decisions: ReadonlyMap<string, readonly SchedulingDecision[]>;
   readonly nowMs: number;
-  /** What could not be read, and why: shown as unknown. */
-  readonly unread?: readonly string[];
+  /** What could not be read: shown as unknown. */
+  readonly unread?: readonly Unread[];
 }
+
+/** A resource, causes or decisions, and why they could not be read. */
+export interface Unread {
+  readonly resource: string;
+  readonly message: string;
+  /** The user has no permission. Otherwise the server failed, or does not have the state any more. */
+  readonly isForbidden: boolean;
+  /** The only namespace whose objects could be read. Absent: none could. */
+  readonly exceptNamespace?: string;
+}
+
+/** Thrown when a conclusion needs what could not be read: that it is not there would be a guess. */
+export class UnreadError extends Error {
+  override readonly name = "UnreadError";
+  readonly unread: Unread;
+
+  constructor(unread: Unread) {
+    super(unread.message);
+    this.unread = unread;
+  }
+}
+
+export const CAUSES = "causes";
+export const DECISIONS = "decisions";
 
 /** Members of objects of any kind, as JSON. */
 // oxlint-disable-next-line typescript/no-explicit-any -- explainers read members of many kinds, each optional
@@ -46,30 +70,45 @@ export type Seen = any;
 
 export class ClusterView {
   readonly nowMs: number;
-  readonly causes: readonly CauseItem[];
-  readonly unread: readonly string[];
+  readonly unread: readonly Unread[];
   readonly objects: ReadonlyMap<string, readonly KubeObject[]>;
+  readonly #causes: readonly CauseItem[];
   readonly #decisions: ReadonlyMap<string, readonly SchedulingDecision[]>;
 
   constructor({ objects, causes, decisions, nowMs, unread = [] }: ClusterViewOptions) {
     this.objects = objects;
-    this.causes = causes;
+    this.#causes = causes;
     this.nowMs = nowMs;
     this.unread = unread;
     this.#decisions = decisions;
   }
 
-  /** In one namespace, or all. */
+  /** False: objects are missing that the user may not read. What was tried on a copy without them would prove nothing. */
+  get isWhole(): boolean {
+    return !this.unread.some(({ isForbidden, resource }) => isForbidden && resource !== CAUSES && resource !== DECISIONS);
+  }
+
+  /** In one namespace, or all. Throws an UnreadError. */
   list(resource: string, namespace?: string): readonly Seen[] {
+    const unread = this.unread.find((candidate) => candidate.resource === resource);
+    if (unread !== undefined && (namespace === undefined || namespace !== unread.exceptNamespace)) throw new UnreadError(unread);
     const found = this.objects.get(resource) ?? [];
     return namespace === undefined ? found : found.filter(({ metadata }) => (metadata.namespace ?? "") === namespace);
   }
 
+  /** Throws an UnreadError. */
   get({ resource, namespace, name }: Subject): Seen {
     return this.list(resource, namespace).find(({ metadata }) => metadata.name === name);
   }
 
-  /** The object that an owner reference names; undefined if it does not exist any more. */
+  /** All that are recorded. Throws an UnreadError. */
+  recordedCauses(): readonly CauseItem[] {
+    const unread = this.unread.find(({ resource }) => resource === CAUSES);
+    if (unread !== undefined) throw new UnreadError(unread);
+    return this.#causes;
+  }
+
+  /** The object that an owner reference names; undefined if it does not exist any more, or could not be read. */
   owner(object: Seen): (Subject & { readonly object: Seen }) | undefined {
     const reference = (object.metadata.ownerReferences as readonly OwnerReference[] | undefined)?.find(
       ({ controller }) => controller === true,
@@ -84,7 +123,7 @@ export class ClusterView {
     return undefined;
   }
 
-  /** Objects of a resource that this one controls. */
+  /** Objects of a resource that this one controls. Throws an UnreadError. */
   ownedBy(owner: Seen, resource: string): readonly Seen[] {
     const { uid, namespace = "" } = owner.metadata;
     return this.list(resource, namespace).filter(({ metadata }: Seen) =>
@@ -98,9 +137,9 @@ export class ClusterView {
     return this.#decisions.get(`${namespace}/${name}`) ?? [];
   }
 
-  /** Messages of the newest event with this reason about an object. */
+  /** The newest Event with one of these reasons about an object. Undefined if none exists, or Events could not be read. */
   event(object: Seen, reasons: readonly string[]): Seen {
-    return this.list("events", object.metadata.namespace)
+    return (this.objects.get("events") ?? [])
       .filter(({ involvedObject, reason }: Seen) => involvedObject?.uid === object.metadata.uid && reasons.includes(reason))
       .toSorted((a: Seen, b: Seen) => timeOf(a) - timeOf(b))
       .at(-1);
@@ -108,7 +147,7 @@ export class ClusterView {
 
   /** The last recorded write that a user made to this object, or that created it. */
   origin({ resource, namespace, name }: Subject): CauseItem | undefined {
-    const own = this.causes.filter(
+    const own = this.#causes.filter(
       (item) => item.refusal === undefined && item.resource === resource && (item.namespace ?? "") === namespace && item.name === name,
     );
     return own.findLast(({ cause }) => cause === undefined) ?? own.find(({ verb }) => verb === "create");

@@ -12,6 +12,8 @@ export interface PodSource {
 
 const TEMPLATED = ["deployments.apps", "statefulsets.apps", "daemonsets.apps", "replicasets.apps", "jobs.batch", "replicationcontrollers"];
 
+const LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration";
+
 export function podSource(view: ClusterView, pod: Seen): PodSource {
   let source: PodSource = { subject: subjectOf("pods", pod), object: pod, isPod: true };
   for (;;) {
@@ -29,8 +31,14 @@ export function podSpecChanges(
 ): readonly Change[] {
   const cleared = Object.fromEntries(Object.entries(members).map(([name, value]) => [name, value ?? null]));
   if (!isPod) return [patch(subject, { spec: { template: { spec: cleared } } })];
-  const { name, namespace, labels, annotations } = object.metadata;
-  const metadata = { name, namespace, ...(labels === undefined ? {} : { labels }), ...(annotations === undefined ? {} : { annotations }) };
+  const { name, namespace, labels } = object.metadata;
+  // The record of `kubectl apply` is about the Pod as it was.
+  const { [LAST_APPLIED]: _applied, ...annotations } = labelsOf(object.metadata.annotations);
+  const metadata = {
+    ...{ name, namespace },
+    ...(labels === undefined ? {} : { labels }),
+    ...(Object.keys(annotations).length === 0 ? {} : { annotations }),
+  };
   const spec = Object.fromEntries(
     Object.entries({ ...withoutAssigned(object.spec), ...members }).filter(([, value]) => value !== undefined),
   );
@@ -46,10 +54,10 @@ function withoutAssigned(spec: JsonObject): JsonObject {
   const { nodeName: _node, volumes, containers, ...rest } = spec as Seen;
   const isToken = ({ name }: Seen) => String(name).startsWith("kube-api-access-");
   const kept = (volumes ?? []).filter((volume: Seen) => !isToken(volume));
-  const clean = (container: Seen) => ({
-    ...container,
-    volumeMounts: (container.volumeMounts ?? []).filter((mount: Seen) => !isToken(mount)),
-  });
+  const clean = ({ volumeMounts = [], ...container }: Seen) => {
+    const mounts = volumeMounts.filter((mount: Seen) => !isToken(mount));
+    return { ...container, ...(mounts.length === 0 ? {} : { volumeMounts: mounts }) };
+  };
   return { ...rest, ...(kept.length === 0 ? {} : { volumes: kept }), containers: containers.map(clean) };
 }
 

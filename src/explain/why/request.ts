@@ -5,7 +5,7 @@ import { defineExplainer, found, type Finding, type Remedy, type RequestedAccess
 export const request = defineExplainer({
   resources: ["requests"],
   explain(_object, { name: id }, { view }) {
-    const items = view.causes.filter(({ requestID }) => requestID === id);
+    const items = view.recordedCauses().filter(({ requestID }) => requestID === id);
     const refused = items.find(({ refusal }) => refusal !== undefined);
     if (refused?.refusal === undefined)
       return items.length > 0

@@ -7,7 +7,8 @@ import type { PodSource } from "./pod-template.ts";
 const REVISION = "deployment.kubernetes.io/revision";
 
 export function rollBack(view: ClusterView, { subject, object }: PodSource): readonly Remedy[] {
-  if (subject.resource !== "deployments.apps") return [];
+  // Of an incomplete view nothing is tried.
+  if (subject.resource !== "deployments.apps" || !view.isWhole) return [];
   const current = revisionOf(object);
   const sets = view.ownedBy(object, "replicasets.apps").filter((set) => revisionOf(set) < current);
   const [previous] = sets.toSorted((a, b) => revisionOf(b) - revisionOf(a));

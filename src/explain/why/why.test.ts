@@ -1,5 +1,5 @@
 import { deepEqual, equal } from "node:assert/strict";
-import { test } from "node:test";
+import { describe, test } from "node:test";
 import type { KubeObject } from "../../api/machinery/object.ts";
 import { ClusterView, type Seen, type Subject } from "./cluster-view.ts";
 import { rootsOf, why } from "./why.ts";
@@ -94,6 +94,49 @@ test("why: references in a circle end", () => {
   const view = viewOf({ "ingresses.networking.k8s.io": [ingress], services: [service] });
 
   deepEqual(rootsAndRemedy(view, { resource: "ingresses.networking.k8s.io", namespace: "default", name: "i" }), ["SelectorMismatch"]);
+});
+
+describe("why: what could not be read is unknown, and never taken for missing", () => {
+  const forbidden = (resource: string, exceptNamespace?: string) => ({
+    ...{ resource, message: `${resource} is forbidden`, isForbidden: true },
+    ...(exceptNamespace === undefined ? {} : { exceptNamespace }),
+  });
+  const view = (unread: readonly ReturnType<typeof forbidden>[], pods: readonly Seen[]) =>
+    new ClusterView({ objects: new Map([["pods", pods]]), causes: [], decisions: new Map(), nowMs: 0, unread });
+  const message = "0/3 nodes are available: 3 Insufficient cpu.";
+  const pending = {
+    metadata: { name: "web", namespace: "default" },
+    spec: { containers: [{ name: "c" }], schedulerName: "default-scheduler" },
+    status: { conditions: [{ type: "PodScheduled", status: "False", reason: "Unschedulable", message }] },
+  };
+
+  test("a Pending Pod whose nodes may not be read", () => {
+    const result = why(view([forbidden("pods", "default"), forbidden("nodes")], [pending]), POD);
+
+    deepEqual(result.is === "explained" && result.explanation, {
+      finding: {
+        text: "pod default/web cannot be explained wholly",
+        because: [
+          { text: `it reports PodScheduled False: Unschedulable: ${message}` },
+          { text: "nodes could not be read: nodes is forbidden", isUnknown: true },
+        ],
+      },
+      remedies: [],
+    });
+  });
+
+  test("an object of a kind that may not be listed", () => {
+    deepEqual(why(view([forbidden("pods")], []), POD), { is: "unread", message: "pods is forbidden" });
+    deepEqual(why(view([forbidden("pods", "other")], []), POD), { is: "unread", message: "pods is forbidden" });
+  });
+
+  test("a request without the permission to read causes", () => {
+    const result = why(view([forbidden("causes")], []), { resource: "requests", namespace: "", name: "id-1" });
+
+    deepEqual(result.is === "explained" && result.explanation.finding.because, [
+      { text: "causes could not be read: causes is forbidden", isUnknown: true },
+    ]);
+  });
 });
 
 test("the text of why is a tree with the verified command, and says what is unknown", () => {

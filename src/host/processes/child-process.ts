@@ -21,6 +21,8 @@ export interface ProgramOptions {
   readonly inheritsStreams?: true;
   /** A supervised process (supervision.ts): it receives orders, and exits with this process however that ends. Ctrl-C is not sent to it. */
   readonly isSupervised?: true;
+  /** Its standard input; default: none. For what must not be in a command line, which all users of the machine can read. */
+  readonly input?: string;
   /** Called for every line of stdout and stderr, as it arrives. */
   readonly onLine?: (line: string) => void;
 }
@@ -45,12 +47,13 @@ export interface Program extends AsyncDisposable {
 /** Resolves when the program runs, rejects if it cannot be started. Disposing kills it with SIGKILL and waits. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.arguments, {
-    stdio: options.inheritsStreams === true ? "inherit" : [options.isSupervised === true ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio: options.inheritsStreams === true ? "inherit" : [hasInput(options) ? "pipe" : "ignore", "pipe", "pipe"],
     detached: options.isSupervised === true,
     ...(options.directory === undefined ? {} : { cwd: options.directory }),
     env: { ...process.env, ...options.environment, ...(options.isSupervised === true ? { [SUPERVISED_VARIABLE]: "1" } : {}) },
   });
   child.stdin?.on("error", () => {}); // It has exited, which is reported elsewhere.
+  if (options.input !== undefined) child.stdin?.end(options.input);
   const output: string[] = [];
   keepLines(child, output, options.onLine);
   const exited = exitOf(child);
@@ -69,6 +72,10 @@ export async function startProgram(options: ProgramOptions): Promise<Program> {
   };
 }
 
+function hasInput({ isSupervised, input }: ProgramOptions): boolean {
+  return isSupervised === true || input !== undefined;
+}
+
 /** Runs a program to its end and returns what it wrote, line by line. Rejects, with the output, unless it exits with 0. */
 export async function runProgram(options: ProgramOptions): Promise<readonly string[]> {
   const program = await startProgram(options);
@@ -81,16 +88,17 @@ export async function runProgram(options: ProgramOptions): Promise<readonly stri
 }
 
 /**
- * Runs a program to its end, or until it is killed after the timeout. Never rejects. `exitCode` null: a signal ended it, or it could not be
+ * Runs a program to its end, or until it is killed: after the timeout, or if the signal is aborted. Never rejects. `exitCode` null: a signal ended it, or it could not be
  * started; then `output` says why.
  */
 export async function runForOutput(
-  options: ProgramOptions & { readonly clock: Clock; readonly timeoutMs: number },
+  options: ProgramOptions & { readonly clock: Clock; readonly timeoutMs: number; readonly signal?: AbortSignal },
 ): Promise<{ readonly exitCode: number | null; readonly output: string }> {
-  const { clock, timeoutMs } = options;
+  const { clock, timeoutMs, signal } = options;
   const over = new AbortController();
   try {
     await using program = await startProgram(options);
+    signal?.addEventListener("abort", () => program.signal("SIGKILL"), { once: true, signal: over.signal });
     let isLate = false;
     const timing = clock.sleep(timeoutMs, over.signal).then(
       () => {

@@ -1,13 +1,8 @@
 /** `k8ts why`: the chain of causes of an object's state, and a remedy that was tried on a copy of the cluster. */
+import { isStatusError } from "../../../api/machinery/status-error.ts";
+import { answerLines, explainObject } from "../../../explain/live/explain-object.ts";
 import { findSubject } from "../../../explain/live/find-subject.ts";
-import { kubectlCommands } from "../../../explain/live/kubectl-commands.ts";
-import { readView } from "../../../explain/live/read-view.ts";
-import { tryRemedies } from "../../../explain/live/try-remedies.ts";
-import type { ClusterView, Subject } from "../../../explain/why/cluster-view.ts";
-import { nameOf, type Explanation } from "../../../explain/why/explainer.ts";
-import { whyLines, type ShownRemedy } from "../../../explain/why/why-text.ts";
-import { why as whyOf } from "../../../explain/why/why.ts";
-import { within, type Command, type CommandContext } from "../command.ts";
+import { within, type Command } from "../command.ts";
 import { NAMESPACE_FLAG, parseArguments, UsageError } from "../flags.ts";
 
 export const why: Command = {
@@ -20,26 +15,13 @@ export const why: Command = {
     const context = within(given, flags);
     const reference = positional.length === 2 ? positional.join("/") : positional[0];
     if (reference === undefined) throw new UsageError("name an object, as in k8ts why pod/web");
-    const { client, clock } = context;
+    const { client, clock, copyCluster } = context;
     const subject = await findSubject(reference, context.namespace, client);
-    const view = await readView({ client, nowMs: clock.now() });
-    const result = whyOf(view, subject);
-    if (result.is === "missing") throw new UsageError(`Cannot explain ${nameOf(subject)}: it does not exist`);
-    if (result.is === "healthy") return context.out(`Nothing is wrong with ${nameOf(subject)} as far as it is known`);
-    const { explanation } = result;
-    const remedy: ShownRemedy = flags["try"] === "false" ? { is: "not tried" } : await remedyOf(context, view, subject, explanation);
-    const lines = whyLines({ finding: explanation.finding, origin: view.origin(subject), remedy, unread: view.unread });
-    context.out(lines.join("\n"));
+    const tried = flags["try"] === "false" ? {} : { copyCluster };
+    const answer = await explainObject(subject, { client, nowMs: clock.now(), ...tried }).catch((error: unknown) => {
+      // Not an answer of the server to a request.
+      throw isStatusError(error) ? new UsageError(error.message) : error;
+    });
+    context.out(answerLines(answer).join("\n"));
   },
 };
-
-async function remedyOf(
-  { copyCluster }: CommandContext,
-  view: ClusterView,
-  subject: Subject,
-  explanation: Explanation,
-): Promise<ShownRemedy> {
-  const trials = await tryRemedies(view, subject, explanation, copyCluster);
-  if (trials.is !== "verified") return trials;
-  return { is: "verified", text: trials.remedy.text, commands: kubectlCommands(trials.remedy.changes) };
-}

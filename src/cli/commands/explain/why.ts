@@ -1,17 +1,10 @@
 /** `k8ts why`: explains the state of an object, or the refusal of a request, and what would change it. */
 import { writeYaml } from "../../../api/machinery/codec/yaml/write.ts";
-import { escapeControls } from "../../../base/text.ts";
 import type { Json } from "../../../api/machinery/object.ts";
 import { openAdminClient, tokenConnection, tokenFlags, type TokenConnection } from "../../../cluster/tokens/token-connection.ts";
 import { copyCluster } from "../../../explain/live/cluster-copy.ts";
+import { answerLines, explainObject } from "../../../explain/live/explain-object.ts";
 import { findSubject } from "../../../explain/live/find-subject.ts";
-import { kubectlCommands } from "../../../explain/live/kubectl-commands.ts";
-import { readView } from "../../../explain/live/read-view.ts";
-import { tryRemedies } from "../../../explain/live/try-remedies.ts";
-import type { ClusterView, Subject } from "../../../explain/why/cluster-view.ts";
-import { nameOf, type Explanation } from "../../../explain/why/explainer.ts";
-import { whyLines, type ShownRemedy, type ShownWhy } from "../../../explain/why/why-text.ts";
-import { rootsOf, why as whyOf } from "../../../explain/why/why.ts";
 import { defineCommand, type Command } from "../../framework/command.ts";
 import { expandShortFlags } from "../../framework/short-flags.ts";
 
@@ -68,14 +61,9 @@ const longWhy = defineCommand({
     const { client } = opened;
     const subject =
       request === undefined ? await findSubject(object, namespace, client) : { resource: "requests", namespace: "", name: request };
-    const view = await readView({ client, nowMs: io.clock.now(), at });
-    const result = whyOf(view, subject);
-    if (result.is === "missing")
-      throw new Error(`Cannot explain ${nameOf(subject)}: it does not exist${at === undefined ? "" : ` at ${at}`}`);
-    if (result.is === "healthy") return showHealthy(subject, view, format, io.out);
-    const remedy = await remedyOf(view, subject, result.explanation, tries && at === undefined);
-    const origin = view.origin(subject);
-    show({ finding: result.explanation.finding, origin, remedy, unread: view.unread }, result.explanation, format, io.out);
+    const answer = await explainObject(subject, { client, nowMs: io.clock.now(), at, copyCluster: tries ? copyCluster : undefined });
+    if (format === "text") answerLines(answer).forEach((line) => io.out(line));
+    else print(JSON.parse(JSON.stringify(answer)) as Json, format, io.out);
   },
 });
 
@@ -83,25 +71,6 @@ export const why: Command<WhyOptions> = {
   ...longWhy,
   parse: (argv, environment) => longWhy.parse(expandShortFlags(argv, { n: "namespace", o: "output" }), environment),
 };
-
-async function remedyOf(view: ClusterView, subject: Subject, explanation: Explanation, tries: boolean): Promise<ShownRemedy> {
-  if (!tries) return { is: "not tried" };
-  const trials = await tryRemedies(view, subject, explanation, copyCluster);
-  if (trials.is !== "verified") return trials;
-  return { is: "verified", text: trials.remedy.text, commands: kubectlCommands(trials.remedy.changes) };
-}
-
-function showHealthy(subject: Subject, view: ClusterView, format: WhyOptions["format"], out: (line: string) => void): void {
-  const text = `Nothing is wrong with ${nameOf(subject)} as far as it is known`;
-  if (format === "text")
-    return [text, ...view.unread.map((line) => `  not read: ${line}`)].map(escapeControls).forEach((line) => out(line));
-  print({ healthy: true, text, unread: [...view.unread] }, format, out);
-}
-
-function show(shown: ShownWhy, explanation: Explanation, format: WhyOptions["format"], out: (line: string) => void): void {
-  if (format === "text") return whyLines(shown).forEach(out);
-  print(JSON.parse(JSON.stringify({ healthy: false, roots: rootsOf(explanation), ...shown })) as Json, format, out);
-}
 
 function print(value: Json, format: "json" | "yaml", out: (line: string) => void): void {
   out(format === "json" ? JSON.stringify(value, undefined, 2) : writeYaml(value).trimEnd());

@@ -2,11 +2,12 @@
  * The recorded causes, kept current by a watch: a limited number, oldest first. A watch that ends continues after the last record; if the
  * server restarted without its record, the list is read again.
  */
-import type { StatusError } from "../../../api/machinery/status-error.ts";
+import { StatusError } from "../../../api/machinery/status-error.ts";
 import { errorOfStatus } from "../../../api/machinery/wire/status-response.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { CAUSES_PATH, type CauseEvent, type CauseItem, type CauseList } from "../../../explain/explain-api.ts";
+import { mayGet } from "../access.ts";
 import type { ClusterApi } from "../cluster-api.ts";
 import { lineBatches } from "../lines.ts";
 import { retryDelayMs } from "../retry.ts";
@@ -60,6 +61,8 @@ class CauseFeed {
 
   async read(): Promise<void> {
     const { api, signal, changed } = this.#options;
+    // No request is made that is refused. If the review fails, that of the causes says why.
+    if (!(await mayGet(api, CAUSES_PATH).catch(() => true))) throw new StatusError("Forbidden", `You may not get the path ${CAUSES_PATH}.`);
     const { items, metadata } = await api.get<CauseList>(CAUSES_PATH, signal);
     this.#items = items.slice(-KEPT_MAX);
     this.#fresh = [];

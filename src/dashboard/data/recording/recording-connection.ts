@@ -6,11 +6,15 @@ import { badRequest, expired, notFound, StatusError } from "../../../api/machine
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { CAUSES_PATH, DIFF_PATH, EXPLAIN_API_VERSION, TIMELINE_PATH } from "../../../explain/explain-api.ts";
 import { fieldChanges } from "../../../explain/field-changes.ts";
+import { ClusterView } from "../../../explain/why/cluster-view.ts";
+import { explainView } from "../../../explain/why/explain-view.ts";
+import type { WhyAnswer } from "../../../explain/why/why-text.ts";
 import { parseApiPath, type ApiPath } from "../api-path.ts";
 import type { ClusterConnection, ConnectionRequest, ConnectionResponse } from "../connection.ts";
 import { field } from "../fields.ts";
 import { errorResponse, jsonResponse, silentResponse } from "../fixed-response.ts";
 import { kindId, kindOfId } from "../kinds.ts";
+import { WHY_PATH } from "../paths.ts";
 import { RecordedStates } from "./recorded-states.ts";
 import type { RecordedItem, RecordedKind, Recording } from "./recording.ts";
 
@@ -46,6 +50,7 @@ function answer(source: Source, { method = "GET", path: target, accept = "", sig
   if (path === CAUSES_PATH) return jsonResponse(causeList(source.recording));
   if (path === TIMELINE_PATH) return jsonResponse(timeline(source.recording));
   if (path === DIFF_PATH) return jsonResponse(diff(source, parameters));
+  if (path === WHY_PATH) return jsonResponse(whyAnswer(source, parameters));
   const named = parseApiPath(path);
   const kind = named === undefined ? undefined : kindOfId(source.recording.kinds, kindId(named));
   if (named === undefined || kind === undefined || named.subresource !== "")
@@ -104,6 +109,21 @@ function diff({ recording, states }: Source, parameters: URLSearchParams): objec
     to: { revision: String(to), exists: exists(versions[0]) },
     changes: fieldChanges(versions),
   };
+}
+
+/** Without a remedy: a recording is not complete enough to try one. */
+function whyAnswer({ recording, states }: Source, parameters: URLSearchParams): WhyAnswer {
+  const text = (name: string) => parameters.get(name) ?? "";
+  const revision = text("at") || recording.to.revision;
+  const causes = recording.causes.filter(({ resourceVersion = "0" }) => Number(resourceVersion) <= Number(revision));
+  const objects = new Map(
+    recording.kinds.map((kind) => [kindId(kind), states.at(kindId(kind), Number(revision)).map(({ object }) => object)]),
+  );
+  const nowMs = Date.parse(causes.at(-1)?.time ?? recording.from.time);
+  const unread = recording.missing.map((message) => ({ resource: "recording", message, isForbidden: false }));
+  const view = new ClusterView({ objects, causes, decisions: new Map(), nowMs, unread });
+  const explained = explainView(view, { resource: text("resource"), namespace: text("namespace"), name: text("name") });
+  return "explanation" in explained ? { ...explained.answer, remedy: { is: "incomplete" } } : explained.answer;
 }
 
 interface Wanted {

@@ -23,6 +23,8 @@ function ChangesView({ context, route }: ViewProps): JSX.Element {
     () => changesBetween(state?.items ?? [], { from: Number(from), to: Number(until) }),
     [state, from, until],
   );
+  // Without the record nothing is known about changes.
+  const isKnown = state !== undefined && (state.error === undefined || state.items.length > 0);
   const shown = changes.filter((change) => namespace === "" || change.namespace === namespace);
   return h(
     "section",
@@ -31,12 +33,12 @@ function ChangesView({ context, route }: ViewProps): JSX.Element {
       "div",
       { class: "bar" },
       h("h1", null, "Changes"),
-      h("span", { class: "count", role: "status" }, `${shown.length} objects changed from revision ${from} to ${until}`),
+      isKnown ? h("span", { class: "count", role: "status" }, `${shown.length} objects changed from revision ${from} to ${until}`) : null,
     ),
     state?.error === undefined ? null : h(ErrorNote, { error: state.error }),
     state === undefined ? h(Waiting, { what: "recorded writes" }) : null,
-    state !== undefined && !isComplete ? h(Empty, { text: "The first writes of this range are no longer recorded." }) : null,
-    state !== undefined && shown.length === 0 ? h(Empty, { text: "Nothing changed. Leases and Events are not compared." }) : null,
+    isKnown && !isComplete ? h(Empty, { text: "The first writes of this range are no longer recorded." }) : null,
+    isKnown && shown.length === 0 ? h(Empty, { text: "Nothing changed. Leases and Events are not compared." }) : null,
     h(
       "ul",
       { class: "change-list" },

@@ -35,7 +35,7 @@ function FlowView({ context, route }: ViewProps): JSX.Element {
     h("div", { class: "bar" }, h("h1", null, "Flow"), h(RequestChoice, { context, roots, id, root }), h(AllOption, { context, all })),
     state?.error === undefined ? null : h(ErrorNote, { error: state.error }),
     state === undefined ? h(Waiting, { what: "recorded requests" }) : null,
-    state !== undefined && root === undefined
+    state !== undefined && root === undefined && state.error === undefined
       ? h(Empty, { text: id === "" ? "No request is recorded: apply something." : "This request is no longer recorded." })
       : null,
     root === undefined ? null : h(Flow, { key: root.id, context, items: state?.items ?? [], root }),

@@ -8,8 +8,8 @@ import { mapGraph, type MapItem } from "../../../data/map-graph.ts";
 import { groupedMap } from "../../../data/map-groups.ts";
 import { ITEM_HEIGHT, ITEM_WIDTH, mapLayout, type MapLayout, type PlacedEdge, type PlacedItem } from "../../../data/map-layout.ts";
 import { referenceAddress } from "../../parts/links.ts";
-import { useObjects, useTable } from "../../parts/live.ts";
-import { ErrorNote, Waiting } from "../../parts/notes.ts";
+import { useAllowedObjects, useTable } from "../../parts/live.ts";
+import { Empty, ErrorNote, Waiting } from "../../parts/notes.ts";
 import { statusClass } from "../../parts/status-class.ts";
 import type { Context, View, ViewProps } from "../view.ts";
 
@@ -22,9 +22,9 @@ const NAME_LENGTH = 22;
 
 function MapView({ context, route }: ViewProps): JSX.Element {
   const { ns: namespace = "" } = route.query;
-  const pods = useKind(context, { plural: "pods", group: "", namespace, max: PODS_MAX });
+  const { state: pods, forbidden } = useKind(context, { plural: "pods", group: "", namespace, max: PODS_MAX });
   const isGrouped = pods?.isTruncated === true;
-  const of = (plural: string, group: string) => useKind(context, { plural, group, namespace });
+  const of = (plural: string, group: string) => useKind(context, { plural, group, namespace }).state;
   const frame = {
     nodes: of("nodes", ""),
     replicaSets: of("replicasets", "apps"),
@@ -43,7 +43,10 @@ function MapView({ context, route }: ViewProps): JSX.Element {
       isGrouped ? h("span", { class: "count" }, "in groups: choose a namespace for single Pods") : null,
     ),
     error === undefined ? null : h(ErrorNote, { error }),
-    pods === undefined ? h(Waiting, { what: "the map" }) : h(isGrouped ? GroupedMap : SingleMap, { context, namespace, pods, frame }),
+    forbidden === "" ? null : h(Empty, { text: forbidden }),
+    pods === undefined && forbidden === ""
+      ? h(Waiting, { what: "the map" })
+      : h(isGrouped ? GroupedMap : SingleMap, { context, namespace, pods, frame }),
   );
 }
 
@@ -57,7 +60,7 @@ interface MapProps {
 }
 
 function SingleMap({ context, namespace, pods, frame }: MapProps): JSX.Element {
-  const slices = useKind(context, { plural: "endpointslices", group: "discovery.k8s.io", namespace });
+  const { state: slices } = useKind(context, { plural: "endpointslices", group: "discovery.k8s.io", namespace });
   const layout = useMemo(
     () => mapLayout(mapGraph({ ...framed(frame), pods: items(pods), endpointSlices: items(slices) })),
     [...Object.values(frame), pods, slices],
@@ -86,12 +89,16 @@ function framed({ nodes, replicaSets, services, ingresses }: MapProps["frame"]) 
   return { nodes: items(nodes), replicaSets: items(replicaSets), services: items(services), ingresses: items(ingresses) };
 }
 
-function useKind(
-  context: Context,
-  { plural, group, namespace, max }: { readonly plural: string; readonly group: string; readonly namespace: string; readonly max?: number },
-): LiveState<KubeObject> | undefined {
+interface WantedKind {
+  readonly plural: string;
+  readonly group: string;
+  readonly namespace: string;
+  readonly max?: number;
+}
+
+function useKind(context: Context, { plural, group, namespace, max = Infinity }: WantedKind) {
   const kind = findKind(context.kinds, plural, group);
-  return useObjects(context, kind === undefined ? "" : pathOf(kind, kind.isNamespaced ? { namespace } : {}), undefined, max);
+  return useAllowedObjects(context, kind, kind?.isNamespaced === true ? namespace : "", max);
 }
 
 function items(state: LiveState<KubeObject> | undefined): Iterable<KubeObject> {

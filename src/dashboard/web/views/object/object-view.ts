@@ -1,5 +1,7 @@
 /** One object of any kind: its facts, its YAML and what happened to it, current while the page is open. */
 import { h, type JSX } from "preact";
+import { useRef } from "preact/hooks";
+import type { KubeObject } from "../../../../api/machinery/object.ts";
 import { kindOfId, pathOf } from "../../../data/kinds.ts";
 import { ActionsButton } from "../../parts/actions-button.ts";
 import { listAddress, namespaceOfSegment, objectAddress } from "../../parts/links.ts";
@@ -20,8 +22,9 @@ function ObjectView({ context, route }: ViewProps): JSX.Element {
   const kind = kindOfId(context.kinds, id);
   const namespace = namespaceOfSegment(namespaceSegment);
   const state = useObjects(context, kind === undefined ? "" : pathOf(kind, { namespace }), { fieldSelector: `metadata.name=${name}` });
-  if (kind === undefined) return h(Empty, { text: `The cluster serves no kind "${id}".` });
   const object = state?.items.get(`${namespace}/${name}`);
+  const last = useLast(`${id} ${namespace}/${name}`, object);
+  if (kind === undefined) return h(Empty, { text: `The cluster serves no kind "${id}".` });
   const shown = tabs.filter((tab) => tab.isFor(kind));
   const tab = shown.find((candidate) => candidate.name === (route.query["tab"] ?? "")) ?? shown[0];
   return h(
@@ -60,6 +63,14 @@ function ObjectView({ context, route }: ViewProps): JSX.Element {
     state?.error === undefined ? null : h(ErrorNote, { error: state.error }),
     state === undefined ? h(Waiting, { what: name }) : null,
     state?.isComplete === true && object === undefined ? h(Empty, { text: `${kind.kind} ${name} does not exist, or was deleted.` }) : null,
-    object === undefined || tab === undefined ? null : h(tab.component, { key: tab.name, context, route, kind, object }),
+    // A log and an edited text stay when the object is deleted.
+    last === undefined || tab === undefined ? null : h(tab.component, { key: tab.name, context, route, kind, object: last }),
   );
+}
+
+/** The object, or its last state if it was deleted while it was shown. */
+function useLast(key: string, object: KubeObject | undefined): KubeObject | undefined {
+  const last = useRef({ key, object });
+  if (object !== undefined || last.current.key !== key) last.current = { key, object };
+  return last.current.object;
 }

@@ -4,6 +4,7 @@ import { logsTab } from "./logs/logs-tab.ts";
 import { overviewTab } from "./overview-tab.ts";
 import type { Tab } from "./tab.ts";
 import { terminalTab } from "./terminal/terminal-tab.ts";
+import { whyTab } from "./why/why-tab.ts";
 import { yamlTab } from "./yaml-tab.ts";
 
-export const tabs: readonly Tab[] = [overviewTab, logsTab, terminalTab, yamlTab, eventsTab];
+export const tabs: readonly Tab[] = [overviewTab, whyTab, logsTab, terminalTab, yamlTab, eventsTab];

@@ -13,15 +13,16 @@ const SHOWN_MAX = 500;
 
 function SearchView({ context: { api, kinds }, route }: ViewProps): JSX.Element {
   const text = (route.query["q"] ?? "").trim();
+  const { ns: namespace = "" } = route.query;
   const [progress, setProgress] = useState<SearchProgress | undefined>(undefined);
   useEffect(() => {
     setProgress(undefined);
     const life = new AbortController();
-    if (text !== "") void searchAll({ api, kinds, text, signal: life.signal }, setProgress);
+    if (text !== "") void searchAll({ api, kinds, text, namespace, signal: life.signal }, setProgress);
     return () => life.abort();
-  }, [api, kinds, text]);
+  }, [api, kinds, text, namespace]);
   if (text === "") return h(Empty, { text: "Type a part of a name into the search field." });
-  const { found = [], truncated = [], isDone = false } = progress ?? {};
+  const { found = [], truncated = [], unread = [], isDone = false } = progress ?? {};
   return h(
     "section",
     { class: "search" },
@@ -35,6 +36,11 @@ function SearchView({ context: { api, kinds }, route }: ViewProps): JSX.Element 
       ? null
       : h(Empty, {
           text: `Only the first ${SEARCHED_MAX} names were searched of: ${truncated.map(({ plural }) => plural).join(", ")}. The exact name is found always.`,
+        }),
+    unread.length === 0
+      ? null
+      : h(Empty, {
+          text: `You may not list ${unread.length} kinds ${namespace === "" ? "in all namespaces: choose one at the top" : `in namespace ${namespace}`}.`,
         }),
     h(
       "ul",
