@@ -1,6 +1,8 @@
 /**
  * Definitions in the style of large public operators, for tests and benchmarks: a certificate manager with conditions and immutable fields,
- * a monitoring operator with several hundred fields and Pod-like templates, a gateway with lists keyed by name and rules with quantifiers.
+ * a monitoring operator with several hundred fields and Pod-like templates, a gateway with lists keyed by name and rules with quantifiers,
+ * a service mesh with keyed lists inside of keyed lists, a GitOps operator with alternatives, a database operator with several hundred
+ * settings and rules on changes.
  */
 import type { JsonObject } from "../../../api/machinery/object.ts";
 
@@ -48,7 +50,7 @@ function definitionOf({ group, plural, kind, shortNames = [], schema, columns = 
     spec: {
       group,
       scope: "Namespaced",
-      names: { plural, kind, shortNames },
+      names: { plural, kind, ...(shortNames.length === 0 ? {} : { shortNames }) },
       versions: [
         {
           name: "v1",
@@ -212,5 +214,179 @@ export const GATEWAYS: JsonObject = definitionOf({
       { required: ["className", "listeners"] },
     ),
     status: objectOf({ conditions: CONDITIONS }),
+  }),
+});
+
+/** Traffic of a service mesh: routes keyed by name, each with destinations keyed by host and subset whose weights add up. */
+export const ROUTES: JsonObject = definitionOf({
+  group: "mesh.example.com",
+  plural: "trafficroutes",
+  kind: "TrafficRoute",
+  shortNames: ["tr"],
+  columns: [{ name: "Hosts", type: "string", jsonPath: ".spec.hosts" }],
+  schema: objectOf({
+    spec: objectOf(
+      {
+        hosts: { type: "array", minItems: 1, maxItems: 32, items: TEXT, "x-kubernetes-list-type": "set" },
+        http: listOf(
+          objectOf(
+            {
+              name: { ...TEXT, description: "Name of the route, by which managers share the list." },
+              match: listOf(
+                objectOf({
+                  uri: objectOf({ exact: TEXT, prefix: TEXT, regex: TEXT }),
+                  headers: { type: "object", maxProperties: 16, additionalProperties: objectOf({ exact: TEXT, prefix: TEXT }) },
+                  ...section("match", 20),
+                }),
+              ),
+              route: {
+                ...listOf(
+                  objectOf(
+                    {
+                      host: TEXT,
+                      subset: { ...TEXT, default: "all" },
+                      weight: { type: "integer", minimum: 0, maximum: 100, default: 100 },
+                    },
+                    { required: ["host"] },
+                  ),
+                  ["host", "subset"],
+                  16,
+                ),
+                "x-kubernetes-validations": [
+                  { rule: "self.map(d, d.weight).sum() == 100", message: "weights of the destinations must add up to 100" },
+                ],
+              },
+              retries: objectOf({ attempts: { type: "integer", minimum: 0, maximum: 10 }, perTryTimeout: TEXT }),
+              fault: objectOf(section("fault", 40)),
+            },
+            { required: ["name", "route"] },
+          ),
+          ["name"],
+          16,
+        ),
+        outlierDetection: objectOf(section("outlier", 60)),
+        tls: objectOf(section("tls", 60)),
+      },
+      {
+        required: ["hosts"],
+        "x-kubernetes-validations": [
+          { rule: "oldSelf.hosts.all(h, h in self.hosts)", message: "a host cannot be removed", fieldPath: ".hosts" },
+        ],
+      },
+    ),
+    status: objectOf({ conditions: CONDITIONS }),
+  }),
+});
+
+/** An application that is deployed from a repository: from a path or a chart, to a destination that never changes. */
+export const APPLICATIONS: JsonObject = definitionOf({
+  group: "gitops.example.com",
+  plural: "applications",
+  kind: "Application",
+  shortNames: ["app"],
+  columns: [{ name: "Sync", type: "string", jsonPath: ".status.sync" }, READY],
+  schema: objectOf({
+    spec: objectOf(
+      {
+        destination: objectOf({ server: TEXT, namespace: TEXT }, { required: ["namespace"] }),
+        sources: listOf(
+          objectOf(
+            {
+              name: TEXT,
+              repoURL: { type: "string", format: "uri", maxLength: 253 },
+              path: TEXT,
+              chart: TEXT,
+              targetRevision: { ...TEXT, default: "HEAD", description: "Branch, tag or commit that is deployed." },
+              parameters: listOf(objectOf({ name: TEXT, value: { type: "string" } }, { required: ["name"] }), ["name"]),
+              options: objectOf(section("option", 80)),
+            },
+            {
+              required: ["name", "repoURL"],
+              "x-kubernetes-validations": [{ rule: "has(self.path) != has(self.chart)", message: "either path or chart is required" }],
+            },
+          ),
+          ["name"],
+          16,
+        ),
+        syncPolicy: objectOf({ automated: { type: "boolean", default: false }, ...section("sync", 60) }),
+        ignoreDifferences: listOf(objectOf({ group: TEXT, kind: TEXT, jsonPointers: listOf(TEXT) }, { required: ["kind"] })),
+        health: objectOf(section("health", 60)),
+      },
+      {
+        required: ["destination", "sources"],
+        "x-kubernetes-validations": [
+          { rule: "self.destination == oldSelf.destination", message: "destination is immutable", reason: "FieldValueForbidden" },
+        ],
+      },
+    ),
+    status: objectOf({ conditions: CONDITIONS, sync: TEXT, history: listOf(objectOf({ revision: TEXT, deployedAt: TEXT })) }),
+  }),
+});
+
+/** A database cluster: several hundred settings, users keyed by name with grants keyed by database, storage that only grows. */
+export const DATABASES: JsonObject = definitionOf({
+  group: "databases.example.com",
+  plural: "databaseclusters",
+  kind: "DatabaseCluster",
+  shortNames: ["dbc"],
+  columns: [
+    { name: "Instances", type: "integer", jsonPath: ".spec.instances" },
+    { name: "Phase", type: "string", jsonPath: ".status.phase" },
+  ],
+  schema: objectOf({
+    spec: objectOf(
+      {
+        instances: { type: "integer", minimum: 1, maximum: 9, default: 3, description: "Number of members, one of which is the primary." },
+        storage: objectOf(
+          { size: { type: "string", maxLength: 32 }, storageClass: TEXT },
+          {
+            required: ["size"],
+            "x-kubernetes-validations": [
+              {
+                rule: "quantity(self.size).compareTo(quantity(oldSelf.size)) >= 0",
+                messageExpression: "'storage cannot shrink from ' + oldSelf.size + ' to ' + self.size",
+              },
+            ],
+          },
+        ),
+        users: {
+          ...listOf(
+            objectOf(
+              {
+                name: TEXT,
+                superuser: { type: "boolean", default: false },
+                grants: listOf(
+                  objectOf(
+                    {
+                      database: TEXT,
+                      privileges: {
+                        type: "array",
+                        maxItems: 8,
+                        items: { type: "string", enum: ["read", "write", "admin"] },
+                        "x-kubernetes-list-type": "set",
+                      },
+                    },
+                    { required: ["database"] },
+                  ),
+                  ["database"],
+                  32,
+                ),
+              },
+              { required: ["name"] },
+            ),
+            ["name"],
+            32,
+          ),
+          "x-kubernetes-validations": [{ rule: "self.filter(u, u.superuser).size() <= 1", message: "only one superuser is allowed" }],
+        },
+        parameters: { type: "object", maxProperties: 200, additionalProperties: { type: "string", maxLength: 1_024 } },
+        settings: objectOf(section("setting", 240)),
+        backup: objectOf({ schedule: TEXT, retention: { type: "string", pattern: "^[1-9][0-9]*[dwm]$" }, ...section("backup", 60) }),
+        affinity: { type: "object", "x-kubernetes-preserve-unknown-fields": true },
+        containers: CONTAINERS,
+      },
+      { required: ["storage"] },
+    ),
+    status: objectOf({ conditions: CONDITIONS, phase: TEXT, instances: { type: "integer" } }),
   }),
 });
