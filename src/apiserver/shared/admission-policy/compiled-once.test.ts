@@ -1,4 +1,4 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { EvaluationTurns } from "../../../cel/program/evaluation-turns.ts";
 import { CompiledOnce } from "./compiled-once.ts";
@@ -27,6 +27,23 @@ test("expressions that are compiled within a tick are there at once", () => {
   });
 
   equal(compiled.get(), 1);
+});
+
+test("a compilation that fails fails the requests that wait for it, and the next request compiles again", async () => {
+  const later: (() => void)[] = [];
+  let compilations = 0;
+  const compiled = new CompiledOnce(new EvaluationTurns((work) => void later.push(work)), function* () {
+    yield;
+    if (++compilations === 1) throw new Error("a defect");
+    return "compiled";
+  });
+
+  const first = Promise.resolve(compiled.get());
+  await Promise.all([rejects(first, /a defect/), ticksUntil(later, first.catch(() => undefined))]);
+  const second = Promise.resolve(compiled.get());
+  await ticksUntil(later, second);
+
+  equal(await second, "compiled");
 });
 
 /** Runs what is due in later ticks until the work is done. */

@@ -20,7 +20,16 @@ export class CompiledOnce<Compiled> {
   #start(): MaybePromise<Compiled> {
     const compiled = this.#turns.run(this.#compile());
     this.#compiled = compiled;
-    if (compiled instanceof Promise) void compiled.then((value) => (this.#compiled = value));
+    if (compiled instanceof Promise) void this.#keep(compiled);
     return compiled;
+  }
+
+  async #keep(compiled: Promise<Compiled>): Promise<void> {
+    try {
+      this.#compiled = await compiled;
+    } catch {
+      // A defect, which the requests that wait report. Later ones compile again.
+      this.#compiled = undefined;
+    }
   }
 }
