@@ -39,7 +39,13 @@ test("a compilation that fails fails the requests that wait for it, and the next
   });
 
   const first = Promise.resolve(compiled.get());
-  await Promise.all([rejects(first, /a defect/), ticksUntil(later, first.catch(() => undefined))]);
+  await Promise.all([
+    rejects(first, /a defect/),
+    ticksUntil(
+      later,
+      first.catch(() => undefined),
+    ),
+  ]);
   const second = Promise.resolve(compiled.get());
   await ticksUntil(later, second);
 
