@@ -67,7 +67,8 @@ async function wave(kubectl: ClientProgram, pods: number, atTop: () => Promise<v
   await kubectl(`rollout status deployment/wave --timeout=${WAVE_TIMEOUT_SECONDS}s`, { timeoutMs: WAVE_TIMEOUT_MS });
   await atTop();
   await kubectl("scale deployment/wave --replicas=0");
-  await kubectl(`wait --for=delete pods -l app=wave --timeout=${WAVE_TIMEOUT_SECONDS}s`, { timeoutMs: WAVE_TIMEOUT_MS });
+  for (const gone of ["pods -l app=wave", "persistentvolumeclaims --all", "persistentvolumes --all"])
+    await kubectl(`wait --for=delete ${gone} --timeout=${WAVE_TIMEOUT_SECONDS}s`, { timeoutMs: WAVE_TIMEOUT_MS });
 }
 
 /** Returns what was not there before. The last of it is removed shortly after the API objects, without an event. */
