@@ -17,9 +17,9 @@ export interface Situation {
   readonly isFixed: boolean;
 }
 
-const CONTAINER = "containers: [{ name: c, image: web:1 }]";
+export const CONTAINER = "containers: [{ name: c, image: web:1 }]";
 
-function pod(name: string, spec: string, metadata = ""): string {
+export function pod(name: string, spec: string, metadata = ""): string {
   return `{ apiVersion: v1, kind: Pod, metadata: { name: ${name}${metadata} }, spec: { ${spec} } }\n---\n`;
 }
 
@@ -31,14 +31,14 @@ interface DeploymentParts {
   readonly name?: string;
 }
 
-function deployment({ replicas = 1, spec = CONTAINER, podMetadata = "", more = "", name = "web" }: DeploymentParts = {}): string {
+export function deployment({ replicas = 1, spec = CONTAINER, podMetadata = "", more = "", name = "web" }: DeploymentParts = {}): string {
   return `{ apiVersion: apps/v1, kind: Deployment, metadata: { name: ${name} }, spec: { replicas: ${replicas}${more},
     selector: { matchLabels: { app: ${name} } }, template: { metadata: { labels: { app: ${name} }${podMetadata} }, spec: { ${spec} } } } }
 ---
 `;
 }
 
-function service(selector: string, port = "{ port: 80 }", more = ""): string {
+export function service(selector: string, port = "{ port: 80 }", more = ""): string {
   return `{ apiVersion: v1, kind: Service, metadata: { name: web }, spec: { selector: { ${selector} }, ports: [${port}]${more} } }\n---\n`;
 }
 
@@ -52,7 +52,7 @@ function ingress(backend: string, className = "k8ts"): string {
 }
 
 /** Annotations of simulated Pods. */
-function simulated(settings: string): string {
+export function simulated(settings: string): string {
   return `, annotations: { ${settings} }`;
 }
 
@@ -401,7 +401,7 @@ ${deployment({ spec: `hostNetwork: true, ${CONTAINER}` })}`,
   },
 ];
 
-async function lastRefusal({ client }: Cluster, user: string): Promise<string> {
+export async function lastRefusal({ client }: Cluster, user: string): Promise<string> {
   const { items } = await client.document(`/debug/k8ts/causes?outcome=refused&user=${user}`);
   return (items as readonly { readonly requestID: string }[]).at(-1)?.requestID ?? "";
 }

@@ -12,7 +12,10 @@ import type { Subject } from "../../src/explain/why/cluster-view.ts";
 import { rootsOf, why } from "../../src/explain/why/why.ts";
 import type { Situation } from "./situations.ts";
 
-const CLUSTER_SCOPED = ["nodes", "namespaces", "requests"];
+const CLUSTER_SCOPED = [
+  ...["nodes", "namespaces", "requests", "persistentvolumes"],
+  ...["apiservices.apiregistration.k8s.io", "customresourcedefinitions.apiextensions.k8s.io"],
+];
 
 function subjectOf(text: string, request: string): Subject {
   const [resource = "", name = request] = text.split("/");

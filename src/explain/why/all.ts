@@ -1,5 +1,9 @@
 /** Explainers in the order of asking: the first that recognizes the situation of an object explains it. Deletion comes before everything. */
+import { apiService } from "./api-service.ts";
+import { autoscaler } from "./autoscaler.ts";
 import { claim } from "./claim.ts";
+import { conditions } from "./conditions.ts";
+import { disruptionBudget } from "./disruption-budget.ts";
 import { dnsName } from "./dns-name.ts";
 import type { Explainer } from "./explainer.ts";
 import { ingress } from "./ingress.ts";
@@ -10,6 +14,7 @@ import { podUnscheduled } from "./pod-unscheduled.ts";
 import { request } from "./request.ts";
 import { service } from "./service.ts";
 import { terminating } from "./terminating.ts";
+import { volume } from "./volume.ts";
 import { workload } from "./workload.ts";
 
 export const all: readonly Explainer[] = [
@@ -20,8 +25,13 @@ export const all: readonly Explainer[] = [
   job,
   service,
   claim,
+  volume,
   node,
   ingress,
   dnsName,
   request,
+  autoscaler,
+  disruptionBudget,
+  apiService,
+  conditions,
 ];

@@ -137,10 +137,16 @@ export class ClusterView {
     return this.#decisions.get(`${namespace}/${name}`) ?? [];
   }
 
-  /** The newest Event with one of these reasons about an object. Undefined if none exists, or Events could not be read. */
-  event(object: Seen, reasons: readonly string[]): Seen {
+  /**
+   * The newest Event with one of these reasons about an object, and a message that matches. Undefined if none exists, or Events could not be
+   * read.
+   */
+  event(object: Seen, reasons: readonly string[], message?: RegExp): Seen {
     return (this.objects.get("events") ?? [])
-      .filter(({ involvedObject, reason }: Seen) => involvedObject?.uid === object.metadata.uid && reasons.includes(reason))
+      .filter(
+        ({ involvedObject, reason, message: text = "" }: Seen) =>
+          involvedObject?.uid === object.metadata.uid && reasons.includes(reason) && (message === undefined || message.test(text)),
+      )
       .toSorted((a: Seen, b: Seen) => timeOf(a) - timeOf(b))
       .at(-1);
   }

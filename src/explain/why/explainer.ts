@@ -59,7 +59,7 @@ export interface ExplainContext {
 }
 
 export interface Explainer {
-  /** The resources that it explains; "*": all. */
+  /** The resources that it explains; "*": all; "others": those that no other explainer names. */
   readonly resources: readonly string[];
   /** Undefined: the object is not in this situation. */
   explain(object: Seen, subject: Subject, context: ExplainContext): Explanation | undefined;

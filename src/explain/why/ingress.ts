@@ -3,6 +3,7 @@ import type { Seen, Subject } from "./cluster-view.ts";
 import { defineExplainer, found, nameOf, patch, type ExplainContext, type Explanation, type Remedy } from "./explainer.ts";
 
 const IS_DEFAULT = "ingressclass.kubernetes.io/is-default-class";
+const LEGACY_CLASS = "kubernetes.io/ingress.class";
 
 export const ingress = defineExplainer({
   resources: ["ingresses.networking.k8s.io"],
@@ -13,16 +14,18 @@ export const ingress = defineExplainer({
     if (className !== undefined && !classes.some(({ metadata }) => metadata.name === className)) {
       const cause = { text: `IngressClass ${className} does not exist: no controller serves it`, root: "MissingIngressClass" };
       const known = classes.find(({ metadata }) => metadata.annotations?.[IS_DEFAULT] === "true") ?? classes[0];
-      const remedies: readonly Remedy[] =
-        known === undefined
-          ? []
-          : [
-              {
-                text: `Use the class ${known.metadata.name}`,
-                changes: [patch(subject, { spec: { ingressClassName: known.metadata.name } })],
-              },
-            ];
-      return found({ text, because: [cause] }, remedies);
+      return found({ text, because: [cause] }, known === undefined ? [] : [useClass(subject, known)]);
+    }
+    const isDefault = ({ metadata }: Seen) => metadata.annotations?.[IS_DEFAULT] === "true";
+    if (className === undefined && object.metadata.annotations?.[LEGACY_CLASS] === undefined && !classes.some(isDefault)) {
+      const cause = {
+        text: "it names no IngressClass, and the cluster has no default one: no controller serves it",
+        root: "NoIngressClass",
+      };
+      return found(
+        { text, because: [cause] },
+        classes.slice(0, 1).map((known) => useClass(subject, known)),
+      );
     }
     const paths: readonly Seen[] = (object.spec.rules ?? []).flatMap(({ http }: Seen) => http?.paths ?? []);
     const backends = [...paths.map(({ backend }) => backend), object.spec.defaultBackend].filter(
@@ -32,9 +35,33 @@ export const ingress = defineExplainer({
       const problem = backendProblem(text, service, object, subject, context);
       if (problem !== undefined) return problem;
     }
-    return undefined;
+    return certificateProblem(object, subject, context);
   },
 });
+
+function useClass(subject: Subject, { metadata }: Seen): Remedy {
+  return { text: `Use the class ${metadata.name}`, changes: [patch(subject, { spec: { ingressClassName: metadata.name } })] };
+}
+
+/** Its rules work, and clients do not accept the certificate. */
+function certificateProblem(object: Seen, subject: Subject, { view }: ExplainContext): Explanation | undefined {
+  for (const { secretName, hosts = [] } of (object.spec.tls ?? []) as readonly Seen[]) {
+    if (secretName === undefined) continue;
+    const secret = view.get({ resource: "secrets", namespace: subject.namespace, name: secretName });
+    const text = `${nameOf(subject)} has no certificate for ${hosts.length === 0 ? "its hosts" : hosts.join(", ")}`;
+    if (secret === undefined)
+      return found({
+        text,
+        because: [{ text: `Secret ${subject.namespace}/${secretName}, named in spec.tls, does not exist`, root: "MissingSecret" }],
+      });
+    if (secret.data?.["tls.crt"] === undefined || secret.data?.["tls.key"] === undefined)
+      return found({
+        text,
+        because: [{ text: `Secret ${subject.namespace}/${secretName} has no tls.crt and tls.key`, root: "MissingSecretKey" }],
+      });
+  }
+  return undefined;
+}
 
 function backendProblem(
   text: string,

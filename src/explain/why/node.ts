@@ -1,5 +1,9 @@
 /** A Node that is not Ready or cordoned. */
+import { blockedEvictions } from "./disruption-budget.ts";
 import { conditionOf, defineExplainer, found, nameOf, patch } from "./explainer.ts";
+
+/** Pods that keep a drain from its end. */
+const BLOCKED_SHOWN_MAX = 5;
 
 export const node = defineExplainer({
   resources: ["nodes"],
@@ -29,7 +33,11 @@ export const node = defineExplainer({
         because: [{ text: `${pressure}: ${conditionOf(object, pressure).message}`, root: pressure }],
       });
     if (object.spec?.unschedulable !== true) return undefined;
-    const cause = { text: "it is cordoned (spec.unschedulable)", root: "NodeCordoned" };
+    const blocked = blockedEvictions(subject.name, view).slice(0, BLOCKED_SHOWN_MAX);
+    const because = blocked.map(({ pod, budget }) => ({
+      text: `a drain waits for pod ${pod.metadata.namespace}/${pod.metadata.name}: ${nameOf(budget)} allows no eviction now`,
+    }));
+    const cause = { text: "it is cordoned (spec.unschedulable)", root: "NodeCordoned", because };
     return found({ text: `${nameOf(subject)} accepts no new Pods`, because: [cause] }, [
       { text: "Uncordon it", changes: [patch(subject, { spec: { unschedulable: null } })] },
     ]);

@@ -7,7 +7,7 @@ import {
   subtractQuantities,
   type Quantity,
 } from "../../api/machinery/quantity.ts";
-import type { ClusterView, RejectedNodes, Seen } from "./cluster-view.ts";
+import type { ClusterView, RejectedNodes, Seen, Subject } from "./cluster-view.ts";
 import {
   conditionOf,
   defineExplainer,
@@ -16,10 +16,13 @@ import {
   patch,
   since,
   subjectOf,
+  type ExplainContext,
   type Explanation,
   type Finding,
+  type Manifest,
   type Remedy,
 } from "./explainer.ts";
+import { isOfCondition, taintNames, tolerationsOf, untolerated } from "./facts/taints.ts";
 import { labelsOf, matchesLabels, podSource, podSpecChanges, podSpecOf, requestChanges } from "./pod-template.ts";
 
 /** Schedulers that exist in every cluster of k8ts. */
@@ -48,7 +51,7 @@ export const podUnscheduled = defineExplainer({
       const cause = { text: `no scheduler has considered it: spec.schedulerName is "${pod.spec.schedulerName}"`, root: "UnknownScheduler" };
       return found({ text, because: [cause] }, [remedy]);
     }
-    const claims = claimProblems(pod, context.explain);
+    const claims = claimProblems(pod, source.subject, context);
     if (claims.length > 0)
       return found(
         { text, because: claims.map(({ finding }) => finding) },
@@ -58,7 +61,7 @@ export const podUnscheduled = defineExplainer({
     const message: string = decision?.message ?? scheduled?.message ?? "";
     if (view.list("nodes").length === 0) return found({ text, because: [{ text: "the cluster has no nodes", root: "NoNodes" }] });
     const rejected = decision?.refused ?? rejectionsIn(message);
-    const reasons = rejected.map((each) => reasonOf(each, pod, view));
+    const reasons = rejected.map((each) => reasonOf(each, pod, context));
     if (reasons.length === 0)
       return found({
         text: `${text}${message === "" ? "" : `: ${message}`}`,
@@ -81,24 +84,49 @@ function rejectionsIn(message: string): readonly RejectedNodes[] {
   });
 }
 
-function claimProblems(
-  pod: Seen,
-  explain: (subject: { resource: string; namespace: string; name: string }) => Explanation | undefined,
-): readonly Explanation[] {
+function claimProblems(pod: Seen, goal: Subject, { view, explain }: ExplainContext): readonly Explanation[] {
   const { namespace } = pod.metadata;
-  const names = (pod.spec.volumes ?? []).flatMap(({ persistentVolumeClaim }: Seen) => persistentVolumeClaim?.claimName ?? []);
-  return names.flatMap((name: string) => explain({ resource: "persistentvolumeclaims", namespace, name }) ?? []);
+  return claimNamesOf(pod).flatMap((name) => {
+    const subject = { resource: "persistentvolumeclaims", namespace, name };
+    return (view.get(subject) === undefined ? missingClaim(subject, goal) : explain(subject)) ?? [];
+  });
 }
 
-function reasonOf(rejected: RejectedNodes, pod: Seen, view: ClusterView): Explanation {
+/** The size that a claim is given whose intended one is not known. */
+const CLAIM_SIZE = "1Gi";
+
+function missingClaim(subject: Subject, goal: Subject): Explanation {
+  const { namespace, name } = subject;
+  const spec = { accessModes: ["ReadWriteOnce"], resources: { requests: { storage: CLAIM_SIZE } } };
+  const object: Manifest = { apiVersion: "v1", kind: "PersistentVolumeClaim", metadata: { namespace, name }, spec };
+  return found({ text: `${nameOf(subject)}, which the Pod mounts, does not exist`, root: "MissingClaim" }, [
+    {
+      text: `Create the claim with ${CLAIM_SIZE} of the default StorageClass; the size is a placeholder, since the intended one is not known`,
+      changes: [{ type: "create", object }],
+      goal,
+    },
+  ]);
+}
+
+function claimNamesOf(pod: Seen): readonly string[] {
+  return (pod.spec.volumes ?? []).flatMap(({ persistentVolumeClaim }: Seen) => persistentVolumeClaim?.claimName ?? []);
+}
+
+function reasonOf(rejected: RejectedNodes, pod: Seen, context: ExplainContext): Explanation {
+  const { view } = context;
   const { reason, nodes, examples } = rejected;
   const where = `${nodes} node${nodes === 1 ? "" : "s"}${examples.length === 0 ? "" : ` (${examples.join(", ")})`}`;
   const finding = (text: string, root: string): Finding => ({ text: `${where}: ${text}`, root });
   if (reason.startsWith("Insufficient ")) return insufficient(reason.slice("Insufficient ".length), pod, view, finding);
   if (reason === "Too many pods") return found(finding("the maximum number of Pods is running", "TooManyPods"));
   if (reason.includes("were unschedulable")) return found(finding("cordoned (spec.unschedulable)", "NodeCordoned"), uncordon(view));
-  if (reason.includes("untolerated taint"))
+  if (reason.includes("untolerated taint")) {
+    const silent = brokenNodes(pod, context);
+    if (silent.length > 0) return found({ text: `${where}: not Ready`, because: silent });
     return found(finding(`${taintsOf(pod, view)}, which the Pod does not tolerate`, "UntoleratedTaint"), tolerate(pod, view));
+  }
+  if (/volume node affinity|PersistentVolume's node affinity/.test(reason))
+    return found(finding(`a volume of the Pod is not accessible from there${volumesOf(pod, view)}`, "VolumeNodeAffinity"));
   if (reason.includes("node affinity/selector")) return selectorMismatch(pod, view, finding);
   if (reason.includes("free ports"))
     return found(finding("the requested host port is in use", "HostPortInUse"), withoutHostPorts(pod, view));
@@ -162,25 +190,40 @@ function uncordon(view: ClusterView): readonly Remedy[] {
   }));
 }
 
-function untolerated(pod: Seen, node: Seen): readonly Seen[] {
-  const tolerations: readonly Seen[] = pod.spec.tolerations ?? [];
-  return (node.spec?.taints ?? []).filter(
-    (taint: Seen) =>
-      taint.effect !== "PreferNoSchedule" &&
-      !tolerations.some(
-        ({ key, operator = "Equal", value = "", effect }) =>
-          (key === undefined || key === taint.key) &&
-          (operator === "Exists" || value === (taint.value ?? "")) &&
-          (effect === undefined || effect === taint.effect),
-      ),
-  );
+/** Nodes whose only taints are those of their own condition: why they are not Ready is the cause, not the taint. */
+function brokenNodes(pod: Seen, { view, explain }: ExplainContext): readonly Finding[] {
+  const tainted = view.list("nodes").filter((node) => untoleratedBy(pod, node).length > 0);
+  const isBroken = (node: Seen) => untoleratedBy(pod, node).every(({ key }) => CONDITION_TAINTS.includes(key));
+  if (!tainted.every(isBroken)) return [];
+  return tainted.slice(0, BROKEN_NODES_MAX).flatMap((node) => explain(subjectOf("nodes", node))?.finding ?? []);
+}
+
+const CONDITION_TAINTS = ["node.kubernetes.io/not-ready", "node.kubernetes.io/unreachable"];
+const BROKEN_NODES_MAX = 3;
+
+/** ": PersistentVolume pv requires topology.kubernetes.io/zone in b". */
+function volumesOf(pod: Seen, view: ClusterView): string {
+  const { namespace } = pod.metadata;
+  const described = claimNamesOf(pod).flatMap((name) => {
+    const claim = view.get({ resource: "persistentvolumeclaims", namespace, name });
+    const volume = claim && view.get({ resource: "persistentvolumes", namespace: "", name: claim.spec.volumeName ?? "" });
+    const terms: readonly Seen[] = volume?.spec.nodeAffinity?.required?.nodeSelectorTerms ?? [];
+    const wanted = terms.map(({ matchExpressions = [] }) =>
+      matchExpressions
+        .map(({ key, operator, values = [] }: Seen) => `${key} ${String(operator).toLowerCase()} ${values.join(", ")}`)
+        .join(" and "),
+    );
+    return wanted.length === 0 ? [] : [`PersistentVolume ${volume.metadata.name} requires a node with ${wanted.join(" or ")}`];
+  });
+  return described.length === 0 ? "" : `: ${described.join("; ")}`;
+}
+
+function untoleratedBy(pod: Seen, node: Seen): readonly Seen[] {
+  return untolerated(pod.spec.tolerations ?? [], node);
 }
 
 function taintsOf(pod: Seen, view: ClusterView): string {
-  const taints = view
-    .list("nodes")
-    .flatMap((node) => untolerated(pod, node).map(({ key, value, effect }) => `${key}${value ? `=${value}` : ""}:${effect}`));
-  return `taint ${[...new Set(taints)].join(", ")}`;
+  return `taint ${taintNames(view.list("nodes").flatMap((node) => untoleratedBy(pod, node)))}`;
 }
 
 /** Taints of node conditions are not tolerated: the node is broken, and the Pod would be, too. */
@@ -188,16 +231,10 @@ function tolerate(pod: Seen, view: ClusterView): readonly Remedy[] {
   const source = podSource(view, pod);
   const candidates = view
     .list("nodes")
-    .map((node) => ({ node, taints: untolerated(pod, node) }))
-    .filter(({ taints }) => taints.length > 0 && taints.every(({ key }) => !String(key).startsWith("node.kubernetes.io/")));
+    .map((node) => ({ node, taints: untoleratedBy(pod, node) }))
+    .filter(({ taints }) => taints.length > 0 && !taints.some(isOfCondition));
   return candidates.slice(0, 1).map(({ node, taints }) => {
-    const added = taints.map(({ key, value, effect }) => ({
-      key,
-      operator: value ? "Equal" : "Exists",
-      ...(value ? { value } : {}),
-      effect,
-    }));
-    const tolerations = [...(podSpecOf(source).tolerations ?? []), ...added];
+    const tolerations = [...(podSpecOf(source).tolerations ?? []), ...tolerationsOf(taints)];
     const changes = source.isPod ? [patch(source.subject, { spec: { tolerations } })] : podSpecChanges(source, { tolerations });
     return { text: `Tolerate the taint of node ${node.metadata.name}`, changes, goal: source.subject };
   });

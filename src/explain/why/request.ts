@@ -1,10 +1,11 @@
 /** A refused request: `k8ts why --request ID`, by the Audit-Id of its response. */
 import type { CauseItem } from "../explain-api.ts";
+import { budgetsOf } from "./disruption-budget.ts";
 import { defineExplainer, found, type Finding, type Remedy, type RequestedAccess, type Manifest } from "./explainer.ts";
 
 export const request = defineExplainer({
   resources: ["requests"],
-  explain(_object, { name: id }, { view }) {
+  explain(_object, { name: id }, { view, explain }) {
     const items = view.recordedCauses().filter(({ requestID }) => requestID === id);
     const refused = items.find(({ refusal }) => refusal !== undefined);
     if (refused?.refusal === undefined)
@@ -22,6 +23,16 @@ export const request = defineExplainer({
     if (stage === "authorization") {
       const cause: Finding = { text: `no role grants it: ${message}`, root: "Forbidden" };
       return found({ text, because: [cause] }, [grant(refused)]);
+    }
+    if (reason === "TooManyRequests" && refused.subresource === "eviction") {
+      const target = { resource: "pods", namespace: refused.namespace ?? "", name: refused.name ?? "" };
+      for (const budget of budgetsOf(target, view)) {
+        const explained = explain(budget);
+        if (explained === undefined) continue;
+        const remedies = explained.remedies.map((remedy) => ({ ...remedy, goal: budget }));
+        return found({ text, because: [{ text: message, because: [explained.finding] }] }, remedies);
+      }
+      return found({ text, because: [{ text: message, root: "DisruptionBudget" }] });
     }
     const by =
       stage === "admission" ? `admission plugin ${plugin}` : reason === "Conflict" ? "the object changed since it was read" : "validation";

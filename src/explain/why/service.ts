@@ -15,7 +15,7 @@ export const service = defineExplainer({
     const ready = slices
       .flatMap(({ endpoints, ports }) => ((ports ?? []).length === 0 && (object.spec.ports ?? []).length > 0 ? [] : (endpoints ?? [])))
       .filter((endpoint: Seen) => endpoint.conditions?.ready !== false);
-    if (ready.length > 0) return undefined;
+    if (ready.length > 0) return unbalanced(object, subject, view);
     const text = `${nameOf(subject)} has no ready endpoints`;
     if (Object.keys(selector).length === 0) {
       const cause = { text: "it has no selector, and no EndpointSlice with ready endpoints was created for it", root: "NoSelector" };
@@ -40,6 +40,29 @@ export const service = defineExplainer({
     );
   },
 });
+
+/** Of type LoadBalancer, and still without an address. */
+function unbalanced(object: Seen, subject: Subject, view: ExplainContext["view"]): Explanation | undefined {
+  const { type, loadBalancerClass } = object.spec;
+  if (type !== "LoadBalancer" || (object.status?.loadBalancer?.ingress ?? []).length > 0) return undefined;
+  const said = warningOf(object, view);
+  const provider = loadBalancerClass === undefined ? "" : ` of the class ${loadBalancerClass}`;
+  const cause =
+    said === undefined
+      ? { text: `no controller${provider} has given it an address; none may run in this cluster`, root: "NoLoadBalancer" }
+      : { text: said, root: "NoLoadBalancer" };
+  return found({ text: `${nameOf(subject)} has no external address`, because: [cause] }, [
+    {
+      text: "Publish it on a port of every node instead",
+      changes: [patch(subject, { spec: { type: "NodePort", loadBalancerClass: null } })],
+    },
+  ]);
+}
+
+function warningOf(object: Seen, view: ExplainContext["view"]): string | undefined {
+  const own = (view.objects.get("events") ?? []) as readonly Seen[];
+  return own.findLast(({ involvedObject, type }) => involvedObject?.uid === object.metadata.uid && type === "Warning")?.message;
+}
 
 /** Pods of one Service usually have the same problem. */
 const SHOWN_MAX = 3;

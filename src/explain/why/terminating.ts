@@ -6,6 +6,7 @@ import {
   found,
   nameOf,
   patch,
+  subjectOf,
   type Change,
   type ExplainContext,
   type Explanation,
@@ -15,6 +16,8 @@ import {
 /** Finalizers that a controller of the cluster removes by itself when its condition is met: removing them by hand loses data. */
 const MANAGED: Readonly<Record<string, string>> = {
   foregroundDeletion: "its dependents are deleted first",
+  orphan: "its dependents are released first",
+  "customresourcecleanup.apiextensions.k8s.io": "its custom objects are deleted first",
   "kubernetes.io/pvc-protection": "a Pod uses the claim",
   "kubernetes.io/pv-protection": "a claim is bound to the volume",
   "batch.kubernetes.io/job-tracking": "the Job controller has not counted the Pod yet",
@@ -27,14 +30,28 @@ export const terminating = defineExplainer({
     if (deletionTimestamp === undefined) return undefined;
     const text = `${nameOf(subject)} is being deleted since ${deletionTimestamp}`;
     if (subject.resource === "namespaces") return namespaceProblem(text, object, subject, context);
-    if (finalizers.length > 0) return finalizerProblem(text, subject, finalizers, context);
+    if (finalizers.length > 0) return finalizerProblem(text, object, subject, context);
     if (subject.resource === "pods") return podProblem(text, object, subject, context);
     return found({ text, because: [{ text: "it has no finalizers; the server removes it", isUnknown: true }] });
   },
 });
 
-function finalizerProblem(text: string, subject: Subject, finalizers: readonly string[], { view }: ExplainContext): Explanation {
+function finalizerProblem(text: string, object: Seen, subject: Subject, context: ExplainContext): Explanation {
+  const { view } = context;
+  const finalizers: readonly string[] = object.metadata.finalizers;
   const own = unmanaged(finalizers);
+  const blocked = own.length === 0 ? blockedBy(object, finalizers, context) : [];
+  if (blocked.length > 0) {
+    const because = finalizers.map((name, index) => ({
+      text: `finalizer ${name}: ${MANAGED[name]}`,
+      ...(index === 0 ? { because: blocked.slice(0, SHOWN_MAX).map(({ finding }) => finding) } : {}),
+    }));
+    // All at once: as long as one of them is there, the object stays.
+    const changes = blocked.flatMap(({ remedies }) => remedies[0]?.changes ?? []);
+    const areAll = blocked.every(({ remedies }) => remedies.length > 0);
+    const remedy = { text: `Remove what keeps them; what their controllers would have cleaned up stays`, changes, goal: subject };
+    return found({ text, because }, areAll ? [remedy] : []);
+  }
   if (own.length === 0) {
     const because = finalizers.map((name) => ({
       text: `finalizer ${name}: ${MANAGED[name]}${usersOf(name, subject, view)}`,
@@ -51,6 +68,21 @@ function finalizerProblem(text: string, subject: Subject, finalizers: readonly s
     changes: [withoutUnmanaged(subject, finalizers)],
   };
   return found({ text, because: [cause] }, [remedy]);
+}
+
+/** Objects that remain although they are being deleted: one is enough to keep their owner or definition. */
+const SHOWN_MAX = 3;
+
+/** What the object waits for: dependents with an owner reference that blocks, or the custom objects of a definition. */
+function blockedBy(object: Seen, finalizers: readonly string[], { view, explain }: ExplainContext): readonly Explanation[] {
+  const { uid } = object.metadata;
+  const waits = (resource: string, each: Seen): boolean =>
+    (finalizers.includes("foregroundDeletion") &&
+      (each.metadata.ownerReferences ?? []).some((owner: Seen) => owner.uid === uid && owner.blockOwnerDeletion === true)) ||
+    (finalizers.includes("customresourcecleanup.apiextensions.k8s.io") && resource === object.metadata.name);
+  return [...view.objects].flatMap(([resource, objects]) =>
+    objects.filter((each) => waits(resource, each)).flatMap((each) => explain(subjectOf(resource, each)) ?? []),
+  );
 }
 
 function unmanaged(finalizers: readonly string[]): readonly string[] {
@@ -87,7 +119,12 @@ function podProblem(text: string, pod: Seen, subject: Subject, { view }: Explain
   const seconds = pod.metadata.deletionGracePeriodSeconds ?? 0;
   const remaining = Math.ceil((Date.parse(pod.metadata.deletionTimestamp) - view.nowMs) / 1_000);
   const wait = remaining > 0 ? `${remaining} s are left` : "it is over, and the kubelet kills its containers";
-  return found({ text, because: [{ text: `its containers have a grace period of ${seconds} s to stop: ${wait}`, root: "GracePeriod" }] });
+  const hooks = pod.spec.containers.filter(({ lifecycle }: Seen) => lifecycle?.preStop !== undefined).map(({ name }: Seen) => name);
+  const hook = hooks.length === 0 ? "" : `; the preStop hook of ${hooks.join(", ")} counts`;
+  return found({
+    text,
+    because: [{ text: `its containers have a grace period of ${seconds} s to stop${hook}: ${wait}`, root: "GracePeriod" }],
+  });
 }
 
 /** Objects with finalizers keep a namespace; so does an aggregated API that does not answer. */

@@ -81,6 +81,45 @@ test("why: a volume of a ConfigMap that does not exist is found by the event of 
   equal(rootsAndRemedy(view, POD)[0], "MissingConfigMap");
 });
 
+test("why: a key that a volume's items name and the ConfigMap lacks is added to the ConfigMap", () => {
+  const event = {
+    metadata: { namespace: "default", name: "e", creationTimestamp: "2026-01-01T00:00:00Z" },
+    involvedObject: { uid: "u" },
+    reason: "FailedMount",
+    message: 'MountVolume.SetUp failed for volume "v" : configmap references non-existent config key: a.conf',
+  };
+  const volumes = [{ name: "v", configMap: { name: "settings", items: [{ key: "a.conf", path: "a" }] } }];
+  const view = viewOf({ pods: [podWith(waiting("ContainerCreating"), { spec: { volumes } })], nodes: [NODE], events: [event] });
+
+  deepEqual(rootsAndRemedy(view, POD), [
+    "MissingConfigMapKey",
+    {
+      type: "patch",
+      target: { resource: "configmaps", namespace: "default", name: "settings" },
+      patch: { data: { "a.conf": "changeme" } },
+    },
+  ]);
+});
+
+for (const { name, text } of [
+  { name: "wbe", text: "service default/wbe does not exist; a similar name exists: web" },
+  { name: "web-api", text: "service default/web-api does not exist" },
+  { name: "db", text: "service default/db does not exist; that name exists in another namespace: db.data" },
+  { name: "web-0.wbe.default.svc.cluster.local", text: "service default/wbe does not exist; a similar name exists: web" },
+  { name: "web-1.web.default.svc", text: "no Pod has the host name web-1 and the subdomain web; there are web-0" },
+])
+  test(`why: the name ${name} in DNS`, () => {
+    const services = [
+      { metadata: { namespace: "default", name: "web" }, spec: { clusterIP: "None" } },
+      { metadata: { namespace: "data", name: "db" }, spec: { clusterIP: "10.0.0.1" } },
+    ];
+    const pod = { metadata: { namespace: "default", name: "web-0" }, spec: { subdomain: "web", hostname: "web-0" } };
+
+    const result = why(viewOf({ services, pods: [pod] }), { resource: "dns", namespace: "default", name });
+
+    deepEqual(result.is === "explained" && result.explanation.finding.because?.map(({ text: shown }) => shown), [text]);
+  });
+
 test("why: an object that does not exist is missing", () => {
   deepEqual(why(viewOf({}), POD), { is: "missing" });
 });
@@ -88,10 +127,14 @@ test("why: an object that does not exist is missing", () => {
 test("why: references in a circle end", () => {
   const ingress = {
     metadata: { namespace: "default", name: "i" },
-    spec: { rules: [{ http: { paths: [{ backend: { service: { name: "web", port: { number: 80 } } } }] } }] },
+    spec: { ingressClassName: "k8ts", rules: [{ http: { paths: [{ backend: { service: { name: "web", port: { number: 80 } } } }] } }] },
   };
+  const ingressClass = { metadata: { name: "k8ts" } };
   const service = { metadata: { namespace: "default", name: "web" }, spec: { ports: [{ port: 80 }], selector: { app: "web" } } };
-  const view = viewOf({ "ingresses.networking.k8s.io": [ingress], services: [service] });
+  const view = viewOf({
+    ...{ "ingresses.networking.k8s.io": [ingress], "ingressclasses.networking.k8s.io": [ingressClass] },
+    services: [service],
+  });
 
   deepEqual(rootsAndRemedy(view, { resource: "ingresses.networking.k8s.io", namespace: "default", name: "i" }), ["SelectorMismatch"]);
 });

@@ -11,6 +11,8 @@ export type Why =
   /** Whether the object exists is not known. */
   | { readonly is: "unread"; readonly message: string };
 
+const NAMED = new Set(all.flatMap(({ resources }) => resources));
+
 /** Longest chain of references that is followed: Ingress, Service, Deployment, Pod, claim, class, and as many again. */
 const DEPTH_MAX = 12;
 
@@ -47,8 +49,9 @@ function contextOf(view: ClusterView, path: readonly string[]): ExplainContext {
 function explained(subject: Subject, context: ExplainContext): Explanation | undefined {
   const object = isVirtual(subject) ? subject : context.view.get(subject);
   if (object === undefined) return { finding: { text: `${nameOf(subject)} does not exist`, root: "NotFound" }, remedies: [] };
+  const names = NAMED.has(subject.resource) ? ["*", subject.resource] : ["*", "others"];
   for (const { resources, explain } of all) {
-    if (!resources.includes("*") && !resources.includes(subject.resource)) continue;
+    if (!names.some((name) => resources.includes(name))) continue;
     const explanation = explain(object, subject, context);
     if (explanation !== undefined) return explanation;
   }
