@@ -107,6 +107,10 @@ test(
     await page.getByRole("heading", { name: "A single Pod does not come back" }).waitFor();
     await page.getByRole("button", { name: "Run", exact: true }).click();
     await page.getByRole("status").filter({ hasText: "Done" }).waitFor();
+    // What the first step created is gone, and the step stays done.
+    await page.getByRole("button", { name: "Back", exact: true }).click();
+    await page.getByRole("heading", { name: "One Pod" }).waitFor();
+    await page.getByRole("status").filter({ hasText: "Done" }).waitFor();
     deepEqual(problems, []);
   },
 );

@@ -127,9 +127,18 @@ function StepView({ lesson, step, ...props }: LessonPaneProps & { readonly lesso
   );
 }
 
+/** The steps that were done on a cluster, by their checks, which are the same in all languages: a step that is shown again is still done. */
+const doneOn = new WeakMap<RunningTab, Set<string>>();
+
+function doneStepsOf(tab: RunningTab): Set<string> {
+  const known = doneOn.get(tab) ?? new Set();
+  doneOn.set(tab, known);
+  return known;
+}
+
 /** True once the cluster has answered yes to all checks; it stays so, since later steps undo what earlier ones did. */
 function useAnswer(tab: RunningTab | undefined, checks: readonly Check[]): boolean {
-  const [isDone, setDone] = useState(false);
+  const [isDone, setDone] = useState(() => tab !== undefined && doneStepsOf(tab).has(JSON.stringify(checks)));
   const api = useMemo(() => (tab === undefined ? undefined : new ClusterApi(tab.cluster.connection)), [tab]);
   useEffect(() => {
     if (api === undefined || tab === undefined || isDone) return undefined;
@@ -138,7 +147,10 @@ function useAnswer(tab: RunningTab | undefined, checks: readonly Check[]): boole
       const kinds = await fetchKinds(api);
       while (!life.signal.aborted) {
         const answers = await Promise.all(checks.map((check) => isFulfilled(check, api, kinds)));
-        if (answers.every(Boolean) && !life.signal.aborted) return setDone(true);
+        if (answers.every(Boolean) && !life.signal.aborted) {
+          doneStepsOf(tab).add(JSON.stringify(checks));
+          return setDone(true);
+        }
         await tab.browser.clock.sleep(ASK_MS, life.signal);
       }
     };
