@@ -28,6 +28,11 @@ export interface ExchangeRequest {
   /** Aborts the signal with this reason: the response is no longer needed. */
   cancel(reason: unknown): void;
   readonly peer: Peer;
+  /**
+   * The `Audit-Id` of the request once it was needed. Set by the REST layer only; here, since a WeakMap of requests would cost each of them
+   * more than its whole record.
+   */
+  auditId?: string;
 }
 
 export interface Peer {

@@ -41,18 +41,13 @@ export function withFlow(answer: ExchangeAnswer, flow: RequestFlow | undefined):
 }
 
 export function commonHeaders(server: ServerContext, request: ExchangeRequest): Headers {
-  return { "audit-id": assignedIds.get(request) ?? newAuditId(server, request), "cache-control": "no-cache, private" };
+  return { "audit-id": request.auditId ?? newAuditId(server, request), "cache-control": "no-cache, private" };
 }
 
 /** The `Audit-Id` of a request that is recorded before its response has headers; the response gets the same. */
 export function assignAuditId(server: ServerContext, request: ExchangeRequest): string {
-  const id = assignedIds.get(request) ?? newAuditId(server, request);
-  assignedIds.set(request, id);
-  return id;
+  return (request.auditId ??= newAuditId(server, request));
 }
-
-/** Entries live as long as their request. */
-const assignedIds = new WeakMap<ExchangeRequest, string>();
 
 function newAuditId({ random }: ServerContext, request: ExchangeRequest): string {
   return request.header("audit-id") ?? newUid(random);
