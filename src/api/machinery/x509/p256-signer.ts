@@ -21,13 +21,16 @@ export interface P256Key {
   readonly pem: string;
 }
 
-/** `secret`: at least 1, less than the curve's order. */
-export function p256Key(secret: bigint): P256Key {
+/**
+ * `secret`: at least 1, less than the curve's order. `publicPoint`: that of the secret, uncompressed, if it is known: its computation takes
+ * some 10 ms.
+ */
+export function p256Key(secret: bigint, publicPoint?: Uint8Array): P256Key {
   const { ecdsa } = curveOf(CURVE_ID) as Curve;
   const scalars = ecdsa.Point.Fn;
   if (!scalars.isValidNot0(secret)) throw new RangeError("Cannot make a key: the number must be from 1 to the order of the curve P-256");
   const secretKey = scalars.toBytes(secret);
-  const point = ecdsa.getPublicKey(secretKey, false);
+  const point = publicPoint ?? ecdsa.getPublicKey(secretKey, false);
   const publicKey = sequence(ALGORITHM, bitString(point));
   const [x, y] = [point.subarray(1, 1 + SIZE_BYTES), point.subarray(1 + SIZE_BYTES)];
   return {
