@@ -1,5 +1,5 @@
 /** Why the API server refuses the Pods of a workload, by the message of the refusal: quota, service account, classes, Pod Security, webhooks. */
-import { addQuantities, formatQuantity, parseQuantity } from "../../../api/machinery/quantity.ts";
+import { addQuantities, formatQuantity, multiplyQuantity, parseQuantity } from "../../../api/machinery/quantity.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Seen, Subject } from "../cluster-view.ts";
 import {
@@ -149,9 +149,8 @@ function exceededQuota({ message, match, owner, goal, context: { view } }: Refus
   const usedNow = amounts(used);
   const hard = Object.fromEntries(
     [...amounts(requested)].map(([resource, amount]) => {
-      let sum = parseQuantity(quota?.status?.used?.[resource] ?? usedNow.get(resource) ?? "0");
-      for (let pod = 0; pod < missing; pod++) sum = addQuantities(sum, parseQuantity(amount));
-      return [resource, formatQuantity(sum)];
+      const counted = parseQuantity(quota?.status?.used?.[resource] ?? usedNow.get(resource) ?? "0");
+      return [resource, formatQuantity(addQuantities(counted, multiplyQuantity(parseQuantity(amount), missing)))];
     }),
   );
   const cause = { text: `ResourceQuota ${name} is exhausted`, root: "ExceededQuota" };
