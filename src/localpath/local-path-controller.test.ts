@@ -298,6 +298,78 @@ test("a claim that asks for more grows an image for the kubelet, and a directory
   }
 });
 
+test("growth for which the node has no space is reported in the claim's status, and tried again later or with another size", async () => {
+  const lines: string[] = [];
+  await using cluster = await given(NODE, storageClass({ parameters: { quota: "true" } }), claim());
+  const grow = async (_name: string, sizeBytes: number) => {
+    lines.push(`grow ${sizeBytes / 2 ** 30}Gi`);
+    if (sizeBytes > 4 * 2 ** 30) throw new RefusedVolumeError("not enough space on the node");
+  };
+  const controller = controllerOf({ ...recordedVolumes([]), grow });
+  const { name } = await claimedVolume(cluster);
+  await cluster.reconcile(controller, name);
+  await bind(cluster.client);
+  const request = (storage: string) =>
+    cluster.client.patch(persistentVolumeClaims, KEY, { type: "merge", value: { spec: { resources: { requests: { storage } } } } });
+  await request("9Gi");
+  await cluster.settled();
+  const outcomes = [await cluster.reconcile(controller, name)];
+  await cluster.settled();
+  const { status } = await cluster.client.get(persistentVolumeClaims, KEY);
+  assert.deepEqual(
+    status?.conditions?.map(({ type, message }) => [type, message]),
+    [
+      ["Resizing", undefined],
+      ["ControllerResizeError", "failed to expand pvc with not enough space on the node"],
+    ],
+  );
+  assert.deepEqual(
+    [status?.allocatedResourceStatuses, status?.allocatedResources, status?.capacity],
+    [{ storage: "ControllerResizeInfeasible" }, { storage: "9Gi" }, { storage: "1Gi" }],
+  );
+  assert.equal(
+    cluster.events.at(-1),
+    `Warning VolumeResizeFailed PersistentVolumeClaim/data resize volume "${name}" by resizer "k8ts.dev/local-path" failed: not enough space on the node`,
+  );
+  outcomes.push(await cluster.reconcile(controller, name));
+  assert.deepEqual(
+    outcomes.map(({ again }) => again),
+    ["after", "after"],
+  );
+  await cluster.clock.advance(60_000);
+  await cluster.reconcile(controller, name);
+
+  await request("3Gi");
+  await cluster.settled();
+  await cluster.reconcile(controller, name);
+
+  assert.deepEqual(lines, ["grow 9Gi", "grow 9Gi", "grow 3Gi"]);
+  const { status: after } = await cluster.client.get(persistentVolumeClaims, KEY);
+  assert.deepEqual(after?.allocatedResourceStatuses, { storage: "NodeResizePending" });
+  assert.deepEqual(
+    after?.conditions?.map(({ type }) => type),
+    ["Resizing", "FileSystemResizePending"],
+  );
+});
+
+test("a running provisioner that cannot grow a volume retries with backoff, not at once for its own report", async () => {
+  const tries: number[] = [];
+  await using cluster = await given(NODE, storageClass({ parameters: { quota: "true" } }), claim());
+  const grow = async () => {
+    tries.push(cluster.clock.now());
+    throw new Error(`losetup failed, attempt ${tries.length}`);
+  };
+  const running = await cluster.run(controllerOf({ ...recordedVolumes([]), grow }));
+  await cluster.settled();
+  await bind(cluster.client);
+  const value = { spec: { resources: { requests: { storage: "9Gi" } } } };
+  await cluster.client.patch(persistentVolumeClaims, KEY, { type: "merge", value });
+  await cluster.clock.advance(10_000);
+  await running[Symbol.asyncDispose]();
+  // 5 ms, doubled each time.
+  assert.ok(tries.length > 5 && tries.length < 20, `${tries.length} attempts in 10 s`);
+});
+
 test("storage without a PersistentVolume is removed when its claim is gone, and kept while the claim exists", async () => {
   const lines: string[] = [];
   const volumes = recordedVolumes(lines);

@@ -8,6 +8,7 @@
  * which is never removed. Not here: binding (controllers), placement (scheduler), mounting and file systems (kubelet).
  */
 import { nodes } from "../api/core/v1/node.ts";
+import { isOnlyReported } from "../api/core/v1/persistent-volume-claim/resize-status.ts";
 import { persistentVolumeClaims } from "../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../api/core/v1/persistent-volume.ts";
 import type { PersistentVolume, PersistentVolumeClaim } from "../api/generated/core/v1.ts";
@@ -64,7 +65,8 @@ export function localPathController(options: LocalPathOptions): Controller {
 }
 
 /** Its own volume, and the one that it is bound to: a volume that was kept may have another name. */
-function claimKeys({ object: claim }: Change<PersistentVolumeClaim>): readonly WorkKey[] {
+function claimKeys({ object: claim, previous }: Change<PersistentVolumeClaim>): readonly WorkKey[] {
+  if (previous !== undefined && isOnlyReported(previous, claim)) return [];
   const { volumeName = "" } = claim.spec ?? {};
   return volumeName === "" ? [keyOfClaim(claim)] : [{ name: volumeName }];
 }

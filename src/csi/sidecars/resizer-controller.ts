@@ -7,13 +7,24 @@ import { CSI_SIDECAR_RULES } from "../../api/csi-sidecars.ts";
 import { nodes } from "../../api/core/v1/node.ts";
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
+import {
+  failedResizeStatus,
+  hasFailedResize,
+  infeasibleDelayMs,
+  isOnlyReported,
+  pendingResizeStatus,
+  resizedStatus,
+  resizingStatus,
+  uncertainResizeStatus,
+} from "../../api/core/v1/persistent-volume-claim/resize-status.ts";
 import { readQuantity } from "../../api/core/v1/pod/resource-list.ts";
 import type { PersistentVolume, PersistentVolumeClaim, PersistentVolumeClaimStatus } from "../../api/generated/core/v1.ts";
-import { compareQuantities, quantityToNumber } from "../../api/machinery/quantity.ts";
-import { formatTime } from "../../api/machinery/time.ts";
+import { quantityToNumber } from "../../api/machinery/quantity.ts";
 import { csiNodes } from "../../api/storage.k8s.io/v1/csi-node.ts";
+import { deepEqual } from "../../base/deep.ts";
 import type { Reader } from "../../client/informer/informer.ts";
 import {
+  after,
   defineController,
   onChange,
   watch,
@@ -24,10 +35,14 @@ import {
 } from "../../controllers/runtime/controller.ts";
 import { keyOf } from "../../controllers/runtime/keys.ts";
 import type { CsiControllerDriver } from "../contract.ts";
+import { isFinalCsiError, isInfeasibleCsiError } from "../csi-error.ts";
+import { isLess, sizeToRequest } from "./resize-plan.ts";
 import { capabilityOfVolume, credentials, driverFor, isBuiltIn, isOutcome, messageOf, type ControllerDrivers } from "./sidecar.ts";
 
 const STORAGE = "storage";
-const PENDING = "FileSystemResizePending";
+
+/** Delay before a size that the driver cannot provide is requested again, as upstream. Another size is requested at once. */
+const INFEASIBLE_RETRY_MS = 300_000;
 
 export function resizerController(drivers: ControllerDrivers): Controller {
   return defineController({
@@ -35,7 +50,9 @@ export function resizerController(drivers: ControllerDrivers): Controller {
     account: "k8ts-csi-sidecars",
     rules: CSI_SIDECAR_RULES,
     watches: [
-      watch(persistentVolumeClaims, ({ object }) => [keyOf(object)]),
+      watch(persistentVolumeClaims, ({ object, previous }) =>
+        previous !== undefined && isOnlyReported(previous, object) ? [] : [keyOf(object)],
+      ),
       watch(persistentVolumes, () => []),
       watch(nodes, () => []),
       watch(csiNodes, (_, read) => waiting(read)),
@@ -49,11 +66,13 @@ export function resizerController(drivers: ControllerDrivers): Controller {
 
 async function reconcile(key: WorkKey, pass: Pass, drivers: ControllerDrivers): Promise<Outcome> {
   const claim = pass.read.get(persistentVolumeClaims, key);
-  if (claim?.status?.phase !== "Bound" || claim.metadata.deletionTimestamp !== undefined) return onChange;
-  const size = claim.spec?.resources?.requests?.[STORAGE] ?? "0";
-  if (!isLess(claim.status.capacity?.[STORAGE], size) || isAskedFor(claim.status, size)) return onChange;
+  if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return onChange;
   const volume = pass.read.get(persistentVolumes, { name: claim.spec?.volumeName ?? "" });
-  if (volume?.spec?.claimRef?.uid !== claim.metadata.uid || volume === undefined || !isBuiltIn(volume)) return onChange;
+  if (volume === undefined || volume.spec?.claimRef?.uid !== claim.metadata.uid || !isBuiltIn(volume)) return onChange;
+  const size = sizeToRequest(claim, volume);
+  if (size === undefined) return onChange;
+  const delayMs = infeasibleDelayMs(claim.status ?? {}, size, { delayMs: INFEASIBLE_RETRY_MS, nowMs: pass.clock.now() });
+  if (delayMs > 0) return after(delayMs);
   const driver = driverFor({ driver: volume.spec?.csi?.driver ?? "", volume }, pass, drivers);
   return isOutcome(driver) ? driver : grow({ claim, volume, driver, size }, pass);
 }
@@ -72,22 +91,22 @@ interface Growth {
   readonly size: string;
 }
 
-async function grow({ claim, volume, driver, size }: Growth, pass: Pass): Promise<Outcome> {
+async function grow(growth: Growth, pass: Pass): Promise<Outcome> {
+  const { volume, size } = growth;
   const { name } = volume.metadata;
+  const claim = await writeStatus(growth.claim, resizingStatus(growth.claim.status ?? {}, size, pass.clock.now()), pass);
   pass.events.record(claim, { type: "Normal", reason: "Resizing", message: `External resizer is resizing volume ${name}` });
   let needsNode: boolean;
   try {
-    needsNode = await expand({ claim, volume, driver, size }, pass);
+    needsNode = await expand({ ...growth, claim }, pass);
   } catch (error) {
-    const message = `resize volume "${name}" by resizer "${volume.spec?.csi?.driver ?? ""}" failed: ${messageOf(error)}`;
-    pass.events.record(claim, { type: "Warning", reason: "VolumeResizeFailed", message });
-    throw error;
+    return reportFailure({ ...growth, claim }, error, pass);
   }
   if (isLess(volume.spec?.capacity?.[STORAGE], size)) {
     await pass.write.patch(persistentVolumes, { name }, { type: "merge", value: { spec: { capacity: { [STORAGE]: size } } } });
   }
-  const status = needsNode ? pending(claim.status, size, pass.clock.now()) : grown(claim.status, size);
-  await pass.write.updateStatus(persistentVolumeClaims, { ...claim, status });
+  const { status = {} } = claim;
+  await writeStatus(claim, needsNode ? pendingResizeStatus(status, size, pass.clock.now()) : resizedStatus(status, size), pass);
   pass.events.record(
     claim,
     needsNode
@@ -95,6 +114,27 @@ async function grow({ claim, volume, driver, size }: Growth, pass: Pass): Promis
       : { type: "Normal", reason: "VolumeResizeSuccessful", message: "Resize volume succeeded" },
   );
   return onChange;
+}
+
+/** A size that is not possible is not requested again soon. After other errors the request is retried with backoff. */
+async function reportFailure({ claim, volume }: Growth, error: unknown, pass: Pass): Promise<Outcome> {
+  const { status = {} } = claim;
+  const isInfeasible = isInfeasibleCsiError(error);
+  const failure = { message: messageOf(error), isInfeasible };
+  if (isFinalCsiError(error)) await writeStatus(claim, failedResizeStatus(status, failure, pass.clock.now()), pass);
+  else if (hasFailedResize(status)) await writeStatus(claim, uncertainResizeStatus(status), pass);
+  const message = `resize volume "${volume.metadata.name}" by resizer "${volume.spec?.csi?.driver ?? ""}" failed: ${messageOf(error)}`;
+  pass.events.record(claim, { type: "Warning", reason: "VolumeResizeFailed", message });
+  if (!isInfeasible) throw error;
+  return after(INFEASIBLE_RETRY_MS);
+}
+
+async function writeStatus(
+  claim: PersistentVolumeClaim,
+  status: PersistentVolumeClaimStatus,
+  { write }: Pass,
+): Promise<PersistentVolumeClaim> {
+  return deepEqual(status, claim.status) ? claim : write.updateStatus(persistentVolumeClaims, { ...claim, status });
 }
 
 /** Resolves with whether the node has to do something. A driver that cannot expand a volume centrally leaves all of it to the node. */
@@ -113,43 +153,4 @@ async function expand({ volume, driver, size }: Growth, { write, clock, signal }
     ),
   );
   return nodeExpansionRequired;
-}
-
-function isLess(amount = "0", than: string): boolean {
-  return compareQuantities(readQuantity(amount), readQuantity(than)) < 0;
-}
-
-/** The kubelet was asked for this size already. */
-function isAskedFor({ allocatedResources = {}, allocatedResourceStatuses = {} }: PersistentVolumeClaimStatus, size: string): boolean {
-  return allocatedResources[STORAGE] === size && (allocatedResourceStatuses[STORAGE] ?? "").startsWith("NodeResize");
-}
-
-function pending(status: PersistentVolumeClaimStatus | undefined, size: string, nowMs: number): PersistentVolumeClaimStatus {
-  const condition = {
-    type: PENDING,
-    status: "True",
-    lastTransitionTime: formatTime(nowMs),
-    message: "Waiting for user to (re-)start a pod to finish file system resize of volume on node.",
-  } as const;
-  return {
-    ...status,
-    conditions: [...otherConditions(status), condition],
-    allocatedResources: { ...status?.allocatedResources, [STORAGE]: size },
-    allocatedResourceStatuses: { ...status?.allocatedResourceStatuses, [STORAGE]: "NodeResizePending" },
-  };
-}
-
-function grown(status: PersistentVolumeClaimStatus | undefined, size: string): PersistentVolumeClaimStatus {
-  const { [STORAGE]: _state, ...states } = status?.allocatedResourceStatuses ?? {};
-  return {
-    ...status,
-    capacity: { ...status?.capacity, [STORAGE]: size },
-    conditions: otherConditions(status),
-    allocatedResources: { ...status?.allocatedResources, [STORAGE]: size },
-    allocatedResourceStatuses: states,
-  };
-}
-
-function otherConditions(status: PersistentVolumeClaimStatus | undefined) {
-  return (status?.conditions ?? []).filter(({ type }) => type !== PENDING && type !== "Resizing");
 }

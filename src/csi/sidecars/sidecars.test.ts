@@ -215,12 +215,106 @@ for (const nodeExpansionRequired of [true, false]) {
     await cluster.reconcile(resizerController(driver), "default/data");
 
     const { status } = await cluster.client.get(persistentVolumeClaims, KEY);
-    const states = [status?.capacity?.["storage"], status?.allocatedResourceStatuses?.["storage"], status?.conditions?.[0]?.type];
-    deepEqual(states, nodeExpansionRequired ? ["1Gi", "NodeResizePending", "FileSystemResizePending"] : ["2Gi", undefined, undefined]);
+    const states = [
+      status?.capacity?.["storage"],
+      status?.allocatedResourceStatuses?.["storage"],
+      status?.conditions?.map(({ type }) => type).join(),
+    ];
+    deepEqual(
+      states,
+      nodeExpansionRequired ? ["1Gi", "NodeResizePending", "Resizing,FileSystemResizePending"] : ["2Gi", undefined, undefined],
+    );
     deepEqual(driver.state(), [`id-${name} 2147483648`]);
     equal((await cluster.client.get(persistentVolumes, { name })).spec?.capacity?.["storage"], "2Gi");
   });
 }
+
+interface ResizeRow {
+  readonly title: string;
+  /** Sizes that are requested, each with the failure of the call that follows. */
+  readonly requests: readonly (readonly [size: string, failure?: CsiError])[];
+  /** Phase, tried size, conditions. */
+  readonly phase: string;
+  readonly tried: string;
+  readonly conditions: readonly string[];
+  /** Whether the last size is requested from the driver at once. */
+  readonly isRetried: boolean;
+  readonly bytes: number;
+}
+
+const GI = 2 ** 30;
+
+for (const row of [
+  {
+    title: "an error that is final is a condition",
+    requests: [["2Gi", new CsiError("INTERNAL", "broken")]],
+    ...{ phase: "ControllerResizeInProgress", tried: "2Gi", isRetried: true, bytes: 2 * GI },
+    conditions: ["Resizing", "ControllerResizeError: failed to expand pvc with rpc error: code = Internal desc = broken"],
+  },
+  {
+    title: "an error that is uncertain is none, and the size is completed before another one",
+    requests: [
+      ["2Gi", new CsiError("UNAVAILABLE", "lost")],
+      ["3Gi", new CsiError("UNAVAILABLE", "lost")],
+    ],
+    ...{ phase: "ControllerResizeInProgress", tried: "2Gi", isRetried: true, bytes: 2 * GI, conditions: ["Resizing"] },
+  },
+  {
+    title: "a size that is not possible is not requested again soon",
+    requests: [["2000Gi", new CsiError("OUT_OF_RANGE", "too large")]],
+    ...{ phase: "ControllerResizeInfeasible", tried: "2000Gi", isRetried: false, bytes: GI },
+    conditions: ["Resizing", "ControllerResizeError: failed to expand pvc with rpc error: code = OutOfRange desc = too large"],
+  },
+  {
+    title: "a smaller size is requested at once after one that was not possible",
+    requests: [["2000Gi", new CsiError("OUT_OF_RANGE", "too large")], ["2Gi"]],
+    ...{ phase: "NodeResizePending", tried: "2Gi", isRetried: false, bytes: 2 * GI, conditions: ["Resizing", "FileSystemResizePending"] },
+  },
+] as const satisfies readonly ResizeRow[]) {
+  test(`the resizer reports failures as the official one: ${row.title}`, async () => {
+    const driver = new MemoryControllerDriver(DRIVER);
+    await using cluster = await given(NODE, CSI_NODE, storageClass(), claim());
+    const name = await volumeName(cluster);
+    await cluster.reconcile(provisionerController(driver), name);
+    await bind(cluster.client);
+    const resize = () => cluster.reconcile(resizerController(driver), "default/data").catch(() => undefined);
+    for (const [size, failure] of row.requests) {
+      await request(cluster.client, size);
+      await cluster.settled();
+      driver.failure = failure;
+      await resize();
+      await cluster.settled();
+    }
+
+    const { status } = await cluster.client.get(persistentVolumeClaims, KEY);
+    deepEqual([status?.allocatedResourceStatuses, status?.allocatedResources], [{ storage: row.phase }, { storage: row.tried }]);
+    const conditions = status?.conditions?.map(({ type, message }) => (type === "ControllerResizeError" ? `${type}: ${message}` : type));
+    deepEqual(conditions, row.conditions);
+    const events = cluster.events.filter((line) => line.includes(" Resizing ")).length;
+    await resize();
+    deepEqual(driver.state(), [`id-${name} ${row.bytes}`]);
+    equal(cluster.events.filter((line) => line.includes(" Resizing ")).length > events, row.isRetried);
+  });
+}
+
+test("growth that the node calls impossible is given to the node again, since it waits for the controller", async () => {
+  const driver = new MemoryControllerDriver(DRIVER);
+  await using cluster = await given(NODE, CSI_NODE, storageClass(), claim());
+  await cluster.reconcile(provisionerController(driver), await volumeName(cluster));
+  await bind(cluster.client);
+  await request(cluster.client, "2Gi");
+  await cluster.settled();
+  await cluster.reconcile(resizerController(driver), "default/data");
+  const asked = await cluster.client.get(persistentVolumeClaims, KEY);
+  const status = { ...asked.status, allocatedResourceStatuses: { storage: "NodeResizeInfeasible" as const } };
+  await cluster.client.updateStatus(persistentVolumeClaims, { ...asked, status });
+  await cluster.settled();
+
+  await cluster.reconcile(resizerController(driver), "default/data");
+
+  const { status: after } = await cluster.client.get(persistentVolumeClaims, KEY);
+  deepEqual(after?.allocatedResourceStatuses, { storage: "NodeResizePending" });
+});
 
 test("the built-in sidecars may be killed after any call: the volume is created, attached, grown, detached and deleted once", async () => {
   const driver = new MemoryControllerDriver(DRIVER);

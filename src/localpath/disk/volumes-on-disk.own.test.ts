@@ -7,7 +7,7 @@ import { makeTemporaryDirectory } from "../../host/files/private-files.ts";
 import { detachLoopDevice, findLoopDevice, loopDevicesUnder } from "../../host/kernel/loop-devices.ts";
 import { needs } from "../../testing/needs.ts";
 import { RefusedVolumeError } from "../local-volumes.ts";
-import { openVolumesOnDisk } from "./volumes-on-disk.ts";
+import { openVolumesOnDisk, roundedSize } from "./volumes-on-disk.ts";
 
 const NAME = "pvc-00000000-0000-0000-0000-000000000001";
 const OTHER = "pvc-00000000-0000-0000-0000-000000000002";
@@ -88,6 +88,11 @@ test("a removal that was interrupted is completed at the next start", async () =
 test("names that are not made from a uid never become paths", async () => {
   await using disk = await opened();
   for (const name of ["..", "pvc-../../etc", "etc"]) assert.throws(() => disk.volumes.path(name, "directory"), /made from the uid/);
+});
+
+test("sizes in messages are rounded", () => {
+  const sizes = [0, 5, 1023, 1536, 58.4 * 2 ** 30, 900 * 2 ** 50, 3_000 * 2 ** 50];
+  assert.deepEqual(sizes.map(roundedSize), ["0", "5", "1023", "1.5Ki", "58Gi", "900Pi", "3000Pi"]);
 });
 
 test("an image larger than the free space that is not promised is refused", { ...needs("loop") }, async () => {

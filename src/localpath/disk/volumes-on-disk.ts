@@ -188,7 +188,7 @@ export class VolumesOnDisk implements LocalVolumes {
     const leftBytes = (await freeBytes(directory)) - promised.reduce((sum, bytes) => sum + bytes, 0);
     if (sizeBytes > leftBytes)
       throw new RefusedVolumeError(
-        `not enough space on the node: ${sizeBytes} bytes are needed and ${Math.max(0, leftBytes)} are neither used nor promised to other volumes`,
+        `not enough space on the node: ${roundedSize(sizeBytes)} are needed and ${roundedSize(Math.max(0, leftBytes))} are neither used nor promised to other volumes`,
       );
   }
 
@@ -202,6 +202,15 @@ export class VolumesOnDisk implements LocalVolumes {
     assert(claimUidOf(name) !== undefined, "the name of a volume on disk is made from the uid of its claim");
     return joinPath(this.#options.directory, part, name);
   }
+}
+
+const UNITS = ["", "Ki", "Mi", "Gi", "Ti", "Pi"];
+
+/** "58Gi", "1.5Gi". Rounded, because events are aggregated by their text: it must not change with every block that is written. */
+export function roundedSize(sizeBytes: number): string {
+  const index = sizeBytes < 1 ? 0 : Math.min(UNITS.length - 1, Math.floor(Math.log2(sizeBytes) / 10));
+  const size = sizeBytes / 1024 ** index;
+  return `${size < 10 ? Math.floor(size * 10) / 10 : Math.floor(size)}${UNITS[index]}`;
 }
 
 /** Bytes of a sparse file that have no place on the disk yet. */

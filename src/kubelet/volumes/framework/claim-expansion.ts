@@ -3,6 +3,7 @@
  * growing the volume of a claim in its backend, which a controller or a provisioner does first.
  */
 import type { PersistentVolumeClaim, PersistentVolumeClaimStatus } from "../../../api/generated/core/v1.ts";
+import { RESIZE_CONDITIONS } from "../../../api/core/v1/persistent-volume-claim/resize-status.ts";
 import { readQuantity } from "../../../api/core/v1/pod/resource-list.ts";
 import { compareQuantities } from "../../../api/machinery/quantity.ts";
 import type { PersistentPair, PersistentSource } from "./volume-plugin.ts";
@@ -11,8 +12,6 @@ const RESOURCE = "storage";
 
 /** Phases of a growth in which it is the node's turn. Absent: a controller that does not report phases. */
 const NODE_PHASES: readonly (string | undefined)[] = [undefined, "NodeResizePending", "NodeResizeInProgress"];
-
-const RESIZE_CONDITIONS: readonly string[] = ["FileSystemResizePending", "Resizing", "ControllerResizeError", "NodeResizeError"];
 
 /** True if the claim wants more than it has: the only case in which its PersistentVolume may have grown. */
 export function mayHaveGrown({ spec, status }: PersistentVolumeClaim): boolean {
