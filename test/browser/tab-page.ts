@@ -16,6 +16,8 @@ export interface TabPages {
   readonly url: string;
   /** A page whose cluster runs. `query`: such as "?lesson=2". */
   open(query?: string, options?: BrowserContextOptions): Promise<OpenedPage>;
+  /** A page that has loaded nothing yet. */
+  openEmpty(): Promise<OpenedPage>;
   /** Ends the static server: nothing can be loaded any more. */
   cutNetwork(): Promise<void>;
 }
@@ -56,6 +58,7 @@ export async function startTabPages(owned: Disposables, directory = bundledPage(
       await untilStarted(opened.page);
       return opened;
     },
+    openEmpty: () => browser.open({ locale: "en-US" }),
     cutNetwork: stop,
   };
 }
