@@ -95,7 +95,7 @@ async function showFlow(page: Page): Promise<void> {
     .first()
     .click();
   await page.getByRole("region", { name: "Changed fields" }).waitFor();
-  await page.evaluate("document.querySelector('.flow-graph').scrollTo(0, 0)");
+  await page.getByRole("button", { name: "Fit to width" }).click();
 }
 
 async function showTime(page: Page): Promise<void> {

@@ -21,8 +21,8 @@ export interface FlowGraphProps {
   choose(step: FlowStep): void;
 }
 
-/** Characters that fit a box. */
-const TITLE_LENGTH = 23;
+/** Characters that fit a box; titles are bold. */
+const TITLE_LENGTH = 21;
 const SUBTITLE_LENGTH = 26;
 
 export function FlowGraph({ layout, shown, current, newest, choose }: FlowGraphProps): JSX.Element {
