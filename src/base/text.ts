@@ -29,6 +29,14 @@ export function withoutLeading(text: string, characters: string): string {
 // oxlint-disable-next-line no-control-regex -- control characters are what is looked for
 const OBEYED_BY_TERMINALS = /[\u0000-\u001f\u007f-\u009f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g;
 
+/** The same for text of several lines in a page: line breaks and tabs stay. Otherwise a value could read backwards, as another one. */
+export function escapeInvisible(text: string): string {
+  return text
+    .split(/([\n\t])/)
+    .map((part) => (part === "\n" || part === "\t" ? part : escapeControls(part)))
+    .join("");
+}
+
 /** Makes text of others (objects, requests, programs) safe to print on a terminal. Line breaks are controls, too: the result is one line. */
 export function escapeControls(text: string): string {
   return text.replace(OBEYED_BY_TERMINALS, (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, "0")}`);

@@ -41,6 +41,8 @@ test("an object shows its facts, its YAML and its events, and links to its owner
 
   await page.getByRole("link", { name: "StatefulSet db" }).click();
   await page.getByRole("heading", { name: "db" }).waitFor();
+  await page.getByText("2 wanted, 2 ready, 2 of the current template").waitFor();
+  await page.getByText("app=db").first().waitFor();
   await page.getByRole("link", { name: "Events" }).click();
   await page.getByRole("cell", { name: "SuccessfulCreate" }).first().waitFor();
   await page.getByRole("link", { name: "YAML" }).click();
@@ -48,6 +50,18 @@ test("an object shows its facts, its YAML and its events, and links to its owner
   equal(await page.getByText("managedFields:").count(), 0);
   await page.getByLabel("Show managed fields").check();
   await page.getByText("managedFields:").waitFor();
+  deepEqual(problems, []);
+});
+
+test("a change of direction in a value becomes visible, so that it cannot read as another one", DASHBOARD_NEEDS, async () => {
+  const { openAt, kubectl } = cluster();
+  const [value, shown] = ["good\u202eexe.txt", "good\\u202eexe.txt"];
+  const metadata = { name: "spoof", namespace: "shop", annotations: { file: value } };
+  await kubectl("create -f -", { input: JSON.stringify({ apiVersion: "v1", kind: "ConfigMap", metadata }) });
+
+  const { page, problems } = await openAt("/object/configmaps/shop/spoof");
+
+  await page.getByText(`file: ${shown}`).waitFor();
   deepEqual(problems, []);
 });
 

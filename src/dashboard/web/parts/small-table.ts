@@ -1,5 +1,6 @@
 /** A table of few rows, which scrolls sideways on narrow screens. */
 import { h, type ComponentChildren, type JSX } from "preact";
+import { escapeInvisible } from "../../../base/text.ts";
 
 export interface SmallTableProps {
   readonly title: string;
@@ -31,7 +32,7 @@ export function SmallTable({ title, heads, rows }: SmallTableProps): JSX.Element
           h(
             "tr",
             null,
-            row.map((cell) => h("td", null, cell)),
+            row.map((cell) => h("td", null, typeof cell === "string" ? escapeInvisible(cell) : cell)),
           ),
         ),
       ),

@@ -4,6 +4,7 @@
  */
 import { h, type JSX } from "preact";
 import { useEffect, useRef, useState } from "preact/hooks";
+import { escapeControls } from "../../../base/text.ts";
 import type { Browser } from "../page/browser.ts";
 
 /** As in style.css. */
@@ -96,7 +97,11 @@ function bodyRow<Item>(
       onClick: () => browser.address.go(addressOf(item)),
     },
     cellsOf(item).map((cell, column) =>
-      h("div", { role: "gridcell", class: cellClass(columns[column]), style: { flexGrow: columns[column]?.weight ?? 1 } }, cell),
+      h(
+        "div",
+        { role: "gridcell", class: cellClass(columns[column]), style: { flexGrow: columns[column]?.weight ?? 1 } },
+        typeof cell === "string" ? escapeControls(cell) : cell,
+      ),
     ),
   );
 }

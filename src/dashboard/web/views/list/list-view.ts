@@ -13,8 +13,8 @@ import { VirtualTable, type TableColumn } from "../../parts/virtual-table.ts";
 import type { Route } from "../../route.ts";
 import type { Context, View, ViewProps } from "../view.ts";
 
-/** Names are the longest cells. */
-const NAME_WEIGHT = 3;
+/** Names and messages are the longest cells. */
+const WEIGHTS: Readonly<Record<string, number>> = { Name: 3, Object: 2, Message: 5 };
 
 export const listView: View = {
   name: "list",
@@ -128,7 +128,7 @@ function Rows({ context, route, kind, state, filter }: RowsProps): JSX.Element |
 }
 
 function tableColumn({ name }: Column, index: number): TableColumn {
-  return { title: name, weight: name === "Name" ? NAME_WEIGHT : 1, ...(index > 2 && name !== "Age" ? { isSecondary: true } : {}) };
+  return { title: name, weight: WEIGHTS[name] ?? 1, ...(index > 2 && name !== "Age" ? { isSecondary: true } : {}) };
 }
 
 function cell(

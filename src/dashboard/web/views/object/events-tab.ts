@@ -1,5 +1,6 @@
 /** The Events about an object, newest first. */
 import { h, type JSX } from "preact";
+import { escapeInvisible } from "../../../../base/text.ts";
 import { findKind, pathOf } from "../../../data/kinds.ts";
 import { useTable } from "../../parts/live.ts";
 import { Empty, ErrorNote, Waiting } from "../../parts/notes.ts";
@@ -44,7 +45,7 @@ function EventsTab({ context, object }: TabProps): JSX.Element {
             { key },
             columns.map(({ name, index }) => {
               const text = String(cells[index] ?? "");
-              return h("td", null, name === "Type" ? h("span", { class: statusClass(text) }, text) : text);
+              return h("td", null, name === "Type" ? h("span", { class: statusClass(text) }, text) : escapeInvisible(text));
             }),
           ),
         ),

@@ -1,7 +1,8 @@
 /** What any object has: metadata, owners, conditions; and the containers of a Pod. */
 import { h, type JSX } from "preact";
 import { humanDuration } from "../../../../api/machinery/duration.ts";
-import type { KubeObject } from "../../../../api/machinery/object.ts";
+import { isObject, type KubeObject } from "../../../../api/machinery/object.ts";
+import { escapeInvisible } from "../../../../base/text.ts";
 import { field, objectsAt, textAt, type Fields } from "../../../data/fields.ts";
 import { Facts } from "../../parts/facts.ts";
 import { referenceAddress } from "../../parts/links.ts";
@@ -31,6 +32,8 @@ function OverviewTab({ context, kind, object }: TabProps): JSX.Element {
         ["Owned by", ownerLinks(context, object)],
         ["Labels", pairs(metadata.labels, "chips")],
         ["Annotations", pairs(metadata.annotations, "pairs")],
+        ["Replicas", replicasOf(object)],
+        ["Selector", selectorOf(object)],
         ["Finalizers", metadata.finalizers?.join(", ")],
         ["UID", metadata.uid],
         ["Resource version", metadata.resourceVersion],
@@ -40,6 +43,30 @@ function OverviewTab({ context, kind, object }: TabProps): JSX.Element {
     h(Containers, { object }),
     h(Conditions, { object }),
   );
+}
+
+/** "3 wanted, 2 ready, 3 of the current template": of workloads. */
+function replicasOf(object: KubeObject): string | undefined {
+  const wanted = numberAt(object, "spec", "replicas");
+  if (wanted === undefined) return undefined;
+  const updated = numberAt(object, "status", "updatedReplicas");
+  const ready = `${wanted} wanted, ${numberAt(object, "status", "readyReplicas") ?? 0} ready`;
+  return updated === undefined ? ready : `${ready}, ${updated} of the current template`;
+}
+
+function numberAt(object: KubeObject, ...path: readonly string[]): number | undefined {
+  const value = field(object, ...path);
+  return typeof value === "number" ? value : undefined;
+}
+
+/** Of a workload, or a Service: "app=web". */
+function selectorOf(object: KubeObject): string | undefined {
+  const selector = field(object, "spec", "selector");
+  const labels = field(selector, "matchLabels") ?? selector;
+  if (!isObject(labels)) return undefined;
+  const parts = Object.entries(labels).flatMap(([key, value]) => (typeof value === "string" ? `${key}=${value}` : []));
+  const expressions = objectsAt(selector, "matchExpressions").length;
+  return [...parts, ...(expressions === 0 ? [] : [`${expressions} expression${expressions === 1 ? "" : "s"}`])].join(", ");
 }
 
 function phaseOf(object: KubeObject): JSX.Element | undefined {
@@ -80,13 +107,13 @@ function pairs(values: Readonly<Record<string, string>> | undefined, style: "chi
     "ul",
     { class: style },
     entries.map(([key, value]) =>
-      h("li", { key }, value.length > VALUE_LENGTH_MAX ? h(LongValue, { name: key, value }) : `${key}: ${value}`),
+      h("li", { key }, value.length > VALUE_LENGTH_MAX ? h(LongValue, { name: key, value }) : `${key}: ${escapeInvisible(value)}`),
     ),
   );
 }
 
 function LongValue({ name, value }: { readonly name: string; readonly value: string }): JSX.Element {
-  return h("details", null, h("summary", null, `${name} (${value.length} characters)`), value);
+  return h("details", null, h("summary", null, `${name} (${value.length} characters)`), escapeInvisible(value));
 }
 
 /** "Running", or the reason of another state. */
