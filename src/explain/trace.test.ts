@@ -28,6 +28,9 @@ test("a trace starts at the last write of a user to the object", () => {
   const subject = { resource: "deployments.apps", namespace: "default", name: "web" };
   equal(traceRoot([...ALL, again], subject), again);
   equal(traceRoot(ALL, { ...subject, name: "nothing" }), undefined);
+  const scaled = { ...write(8, "deployments.apps", "web"), subresource: "scale" };
+  equal(traceRoot([...ALL, again, scaled], subject), scaled);
+  equal(traceRoot([...ALL, again, { ...scaled, subresource: "status" }], subject), again);
 });
 
 test("a trace is the tree of all writes whose cause leads back to its start", () => {
@@ -49,6 +52,15 @@ test("a followed trace adds writes in the order of recording, also one that was 
     trace.add(item).map(({ item: { resourceVersion }, depth }) => `${resourceVersion}@${depth}`),
   );
   deepEqual(added, [["2@1"], [], ["3@2", "4@3"], [], []]);
+});
+
+test("a followed trace of an object starts another tree at each write of a user to it", () => {
+  const trace = new Trace(DEPLOYMENT, { resource: "deployments.apps", namespace: "default", name: "web" });
+  const scaled = { ...write(8, "deployments.apps", "web"), subresource: "scale" };
+  const added = [SET, OTHER, scaled, write(9, "replicasets.apps", "web-1", 8)].map((item) =>
+    trace.add(item).map(({ item: { resourceVersion }, depth }) => `${resourceVersion}@${depth}`),
+  );
+  deepEqual(added, [["2@1"], [], ["8@0"], ["9@1"]]);
 });
 
 test("a line of a trace has time, object, component, reason and revision", () => {

@@ -11,12 +11,18 @@ export interface TracedWrite {
   readonly depth: number;
 }
 
-/** The last write of the object that a user made; else the first that is kept. */
-export function traceRoot(items: readonly CauseItem[], { resource, namespace, name }: Subject): CauseItem | undefined {
-  const own = items.filter(
-    (item) => item.refusal === undefined && item.resource === resource && (item.namespace ?? "") === namespace && item.name === name,
-  );
-  return own.findLast(({ cause, subresource }) => cause === undefined && subresource === undefined) ?? own[0];
+/** The last write of the object that a user made, `kubectl scale` for instance; else the first that is kept. */
+export function traceRoot(items: readonly CauseItem[], subject: Subject): CauseItem | undefined {
+  return items.findLast((item) => isStart(item, subject)) ?? items.find((item) => isOf(item, subject));
+}
+
+function isOf(item: CauseItem, { resource, namespace, name }: Subject): boolean {
+  return item.refusal === undefined && item.resource === resource && (item.namespace ?? "") === namespace && item.name === name;
+}
+
+/** A user wrote what they want. A status without a cause is a report of a component that states none. */
+function isStart(item: CauseItem, subject: Subject): boolean {
+  return isOf(item, subject) && item.cause === undefined && item.subresource !== "status";
 }
 
 /** Maximum revisions whose followers wait for them: a write is recorded before the one that it follows from by a few others at most. */
@@ -27,23 +33,34 @@ export class Trace {
   readonly #depths = new Map<string, number>();
   readonly #waiting = new Map<string, CauseItem[]>();
 
-  constructor(root: CauseItem) {
+  readonly #subject: Subject | undefined;
+
+  /** `subject`: further writes of users to it start trees of their own. Absent: they do not belong to the trace. */
+  constructor(root: CauseItem, subject?: Subject) {
     this.#depths.set(root.resourceVersion ?? "", 0);
+    this.#subject = subject;
   }
 
   /** The writes that this one adds to the trace: itself, and those that were recorded before it though they follow from it. */
   add(item: CauseItem): readonly TracedWrite[] {
     const { resourceVersion, cause } = item;
-    if (resourceVersion === undefined || cause?.revision === undefined || this.#depths.has(resourceVersion)) return [];
+    if (resourceVersion === undefined || this.#depths.has(resourceVersion)) return [];
+    if (this.#subject !== undefined && isStart(item, this.#subject)) return this.#place(item, { resourceVersion, depth: 0 });
+    if (cause?.revision === undefined) return [];
     const parent = this.#depths.get(cause.revision);
-    if (parent === undefined) {
-      this.#wait(cause.revision, item);
-      return [];
-    }
-    this.#depths.set(resourceVersion, parent + 1);
+    if (parent !== undefined) return this.#place(item, { resourceVersion, depth: parent + 1 });
+    this.#wait(cause.revision, item);
+    return [];
+  }
+
+  #place(
+    item: CauseItem,
+    { resourceVersion, depth }: { readonly resourceVersion: string; readonly depth: number },
+  ): readonly TracedWrite[] {
+    this.#depths.set(resourceVersion, depth);
     const followers = this.#waiting.get(resourceVersion) ?? [];
     this.#waiting.delete(resourceVersion);
-    return [{ item, depth: parent + 1 }, ...followers.flatMap((follower) => this.add(follower))];
+    return [{ item, depth }, ...followers.flatMap((follower) => this.add(follower))];
   }
 
   /** Most writes of a cluster belong to no trace: the oldest are dropped. */

@@ -12,6 +12,7 @@ import {
 import type { Client } from "../../../client/client.ts";
 import { CAUSES_PATH, type CauseEvent, type CauseItem, type CauseList } from "../../../explain/explain-api.ts";
 import { findSubject } from "../../../explain/live/find-subject.ts";
+import type { Subject } from "../../../explain/why/cluster-view.ts";
 import { Trace, traceLine, traceRoot, traceTree } from "../../../explain/trace.ts";
 import { nameOf } from "../../../explain/why/explainer.ts";
 import { defineCommand, type Command, type Io } from "../../framework/command.ts";
@@ -54,7 +55,7 @@ const longTrace = defineCommand({
     const root = traceRoot(items, subject);
     if (root === undefined) throw new Error(`Cannot trace ${nameOf(subject)}: no write of it is recorded any more`);
     traceTree(items, root).forEach((write) => io.out(traceLine(write)));
-    if (follows) await follow(opened, { root, items, afterId: metadata.newest }, io);
+    if (follows) await follow(opened, { root, subject, items, afterId: metadata.newest }, io);
   },
 });
 
@@ -65,6 +66,7 @@ export const trace: Command<TraceOptions> = {
 
 interface Followed {
   readonly root: CauseItem;
+  readonly subject: Subject;
   readonly items: readonly CauseItem[];
   readonly afterId: number;
 }
@@ -72,11 +74,12 @@ interface Followed {
 /** Watches the record. After a lost connection it continues with the next record, also if the server has a new, shorter one. */
 async function follow(
   { client, transport }: Pick<TokenClient, "client" | "transport">,
-  { root, items, afterId }: Followed,
+  { root, subject, items, afterId }: Followed,
   { out, clock, signal }: Io,
 ): Promise<void> {
-  const traced = new Trace(root);
-  items.forEach((item) => traced.add(item));
+  const traced = new Trace(root, subject);
+  // What was recorded before the last write of a user is not followed.
+  items.filter(({ id }) => id >= root.id).forEach((item) => traced.add(item));
   let after = afterId;
   const print = (item: CauseItem) => {
     after = Math.max(after, item.id);
