@@ -46,6 +46,10 @@ export class MachineIscsiInitiator implements IscsiInitiator {
     this.#program = program ?? (() => findProgram("iscsiadm", undefined));
   }
 
+  isInstalled(): boolean {
+    return this.#program() !== undefined;
+  }
+
   async iscsiadm(words: readonly string[]): Promise<CommandResult> {
     const command = this.#program();
     if (command === undefined)

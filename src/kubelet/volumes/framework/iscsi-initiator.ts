@@ -15,6 +15,8 @@ export interface IscsiDevice {
 }
 
 export interface IscsiInitiator {
+  /** Whether there is an `iscsiadm`. */
+  isInstalled(): boolean;
   /** Runs `iscsiadm`. Rejects with a VolumeError if it is not installed. Its arguments may be secret and are not logged. */
   iscsiadm(words: readonly string[]): Promise<CommandResult>;
   /** Numbers of the SCSI hosts with sessions to a target, by portal. */

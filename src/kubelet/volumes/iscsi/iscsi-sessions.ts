@@ -115,6 +115,8 @@ export async function detachDisk(disk: IscsiDisk, isLast: () => Promise<boolean>
   await initiator.removeDevices(iqn, lun);
   await initiator.inTurn(iqn, async () => {
     if (!(await isLast())) return;
+    // No session was opened: the Pod must not wait for a program that it no longer needs.
+    if (!initiator.isInstalled() && (await initiator.sessions(iqn)).size === 0) return;
     for (const portal of portals) {
       const node = ["-m", "node", "-p", portal, "-T", iqn];
       await ended([...node, "--logout", "-I", iface], initiator);

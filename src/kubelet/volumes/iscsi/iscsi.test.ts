@@ -138,7 +138,7 @@ const REFUSED = { code: 24, output: "iscsiadm: initiator reported error (24 - au
 for (const { it, prepare, source = INLINE, message } of [
   {
     it: "open-iscsi is not installed",
-    prepare: ({ initiator }: VolumeWorld) => void (initiator.isInstalled = false),
+    prepare: ({ initiator }: VolumeWorld) => void (initiator.hasProgram = false),
     message: /^exec: "iscsiadm": executable file not found in \$PATH/,
   },
   {
@@ -188,6 +188,24 @@ test("an iscsi volume that never got a session is unstaged without one", async (
     world.mounter.lines().filter((line) => line.startsWith(STAGED)),
     [],
   );
+});
+
+test("an iscsi volume is unstaged without open-iscsi if there is no session, and waits for it if there is one", async () => {
+  const world = new VolumeWorld();
+  world.initiator.hasProgram = false;
+  await rejects(world.mount(iscsi, INLINE));
+
+  await world.unmount(iscsi, INLINE);
+
+  deepEqual(
+    world.mounter.lines().filter((line) => line.startsWith(STAGED)),
+    [],
+  );
+
+  world.initiator.hasProgram = true;
+  await world.mount(iscsi, INLINE);
+  world.initiator.hasProgram = false;
+  await rejects(world.unmount(iscsi, INLINE), /"iscsiadm": executable file not found/);
 });
 
 test("a raw iscsi device is linked, and its session ends with it", async () => {

@@ -12,7 +12,7 @@ export class MemoryInitiator implements IscsiInitiator {
   readonly loggedIn = new Set<string>();
   /** What a command that contains the key ends with. */
   readonly failures = new Map<string, CommandResult>();
-  isInstalled = true;
+  hasProgram = true;
   /** What `iscsiadm -m iface -o show` prints. */
   iface = "iface.iscsi_ifacename = default\niface.transport_name = tcp\niface.ipaddress = <empty>\niface.mtu = 1500";
   multipathDevice: string | undefined;
@@ -22,8 +22,12 @@ export class MemoryInitiator implements IscsiInitiator {
     this.#mounter = mounter;
   }
 
+  isInstalled(): boolean {
+    return this.hasProgram;
+  }
+
   async iscsiadm(words: readonly string[]): Promise<CommandResult> {
-    if (!this.isInstalled) throw new VolumeError('exec: "iscsiadm": executable file not found in $PATH');
+    if (!this.hasProgram) throw new VolumeError('exec: "iscsiadm": executable file not found in $PATH');
     const command = words.join(" ");
     this.commands.push(command);
     const failure = [...this.failures].find(([part]) => command.includes(part))?.[1];
