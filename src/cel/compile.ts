@@ -99,10 +99,11 @@ function* stagesOf(environment: Environment, source: Source): Generator<void, Co
   if (checked.issues.length > 0) return failed(source, checked.issues);
   if (allowance.wantsYield) yield;
   const plan = allowance.spend(() => planOrMessage(environment, expression));
-  if (typeof plan === "string")
-    return { ok: false, stage: "program", issues: [{ message: plan, line: NO_LINE, column: -1 }], message: plan };
-  if (allowance.wantsYield) yield;
   const { outputType, references } = checked;
+  if (typeof plan === "string") {
+    return { ok: false, stage: "program", issues: [{ message: plan, line: NO_LINE, column: -1 }], message: plan, outputType };
+  }
+  if (allowance.wantsYield) yield;
   const estimatedCost = () => estimateCost(expression, environment.sizes);
   return { ok: true, program: createProgram({ source: source.text, outputType, estimatedCost, references, plan }) };
 }

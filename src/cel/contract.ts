@@ -47,6 +47,8 @@ export interface CompilationFailure {
   readonly issues: readonly Issue[];
   /** All issues with source lines, as upstream prints them: "ERROR: <input>:1:1: undeclared reference to 'x' (in container '')\n | x\n | ^" */
   readonly message: string;
+  /** At the stage "program". */
+  readonly outputType?: CelType;
 }
 
 export interface CompilationSuccess {

@@ -10,6 +10,7 @@ import { show } from "./testing/show.ts";
 import { declared, declareList, declareObject, type Declaration } from "./types/declaration.ts";
 import { BOOL, DYN, type CelType } from "./types/type.ts";
 import { dynValue, LazyMap, toJson } from "./values/json.ts";
+import { schemaValue } from "./values/schema-value.ts";
 import { CelError, type CelValue } from "./values/value.ts";
 
 function programOf(expression: string, variables: Readonly<Record<string, CelType>>) {
@@ -37,6 +38,52 @@ test("only the fields that an expression reads are read", () => {
 
   equal(evaluation.ok && evaluation.value, true);
   deepEqual(read, ["spec"]);
+});
+
+describe("objects with fields that their schema does not have", () => {
+  const schema = { type: "object", properties: { known: { type: "integer" } }, "x-kubernetes-preserve-unknown-fields": true };
+  for (const [a, b, isEqual] of [
+    [{ known: 1, more: { x: ["y"] } }, { known: 1, more: { x: ["y"] } }, true],
+    [{ known: 1, more: { x: ["y"] } }, { known: 1, more: { x: ["z"] } }, false],
+    [{ known: 1, more: "a" }, { known: 2, more: "a" }, false],
+    [{ known: 1 }, { known: 1, more: "a" }, false],
+  ] as const) {
+    test(`${JSON.stringify(a)} ${isEqual ? "equals" : "differs from"} ${JSON.stringify(b)}`, () => {
+      const evaluation = evaluate("a == b", { a: () => schemaValue(a, schema), b: () => schemaValue(b, schema) });
+
+      equal(evaluation.ok && evaluation.value, isEqual);
+    });
+  }
+});
+
+test("the zero value of a timestamp is the beginning of the year 1", () => {
+  const hasValue = (time: string) => evaluate(`optional.ofNonZeroValue(timestamp("${time}")).hasValue()`, {});
+
+  const [first, epoch] = ["0001-01-01T00:00:00Z", "1970-01-01T00:00:00Z"].map(hasValue);
+
+  equal(first?.ok && first.value, false);
+  equal(epoch?.ok && epoch.value, true);
+});
+
+test("the text of a timestamp has the offset that it was read with", () => {
+  const texts = {
+    "timestamp('2011-08-18T19:03:37.01+01:00')": "2011-08-18T19:03:37.01+01:00",
+    "timestamp('2011-08-18T00:03:37-05:30') - duration('1h')": "2011-08-17T23:03:37-05:30",
+    "duration('1h') + timestamp('2011-08-18T19:03:37+00:00')": "2011-08-18T20:03:37Z",
+  };
+  for (const [expression, text] of Object.entries(texts)) {
+    const evaluation = evaluate(`string(${expression})`, {});
+
+    equal(evaluation.ok && evaluation.value, text);
+  }
+  const compared = evaluate("timestamp('2011-08-18T19:03:37+01:00') == timestamp('2011-08-18T18:03:37Z')", {});
+  equal(compared.ok && compared.value, true);
+});
+
+test("a list of unknown type is flattened also if it contains no lists", () => {
+  const evaluation = evaluate("dyn([1, 2]).flatten().size()", {});
+
+  equal(evaluation.ok && evaluation.value, 2n);
 });
 
 test("a lazily bound variable is computed once, and only if it is read", () => {

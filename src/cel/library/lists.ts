@@ -188,10 +188,9 @@ const EXTENSION: readonly LibraryFunction[] = [
   },
   {
     name: "flatten",
-    overloads: [
-      member("list_flatten", [listOf(LIST_T)], LIST_T, ([list]) => flattened(list, 1)),
-      member("list_flatten_int", [listOf(DYN), INT], listOf(DYN), ([list, depth]) => flattened(list, Number(depth))),
-    ],
+    overloads: [member("list_flatten", [listOf(LIST_T)], LIST_T), member("list_flatten_int", [listOf(DYN), INT], listOf(DYN))],
+    // Upstream takes a list whose type is not known, also if it contains no lists.
+    call: ([list, depth = 1n]) => (typeof depth === "bigint" ? flattened(list, Number(depth)) : NO_SUCH_OVERLOAD),
   },
   { name: "sort", overloads: sortOverloads("sort", (type) => [listOf(type)], listOf), call: ([list]) => sortBy(list, list) },
   {

@@ -23,14 +23,18 @@ const OPTIONAL = optionalOf(V);
 const LIST = listOf(V);
 const MAP = mapOf(K, V);
 
+/** Go's zero time: the beginning of the year 1. */
+const ZERO_TIME_NS = -62_135_596_800_000_000_000n;
+
 function isZero(value: CelValue): boolean {
   if (value === null || value === false || value === "" || value === 0n || value === 0) return true;
   if (value instanceof Uint) return value.value === 0n;
   if (value instanceof Uint8Array) return value.length === 0;
   if (value instanceof ListValue || value instanceof MapValue) return value.size === 0;
   if (value instanceof Duration) return value.nanoseconds === 0n;
+  if (value instanceof Timestamp) return value.nanoseconds === ZERO_TIME_NS;
   if (value instanceof Optional) return value.value === undefined;
-  return value instanceof OpaqueValue && !(value instanceof Timestamp) && value.sizeForCost === 0;
+  return value instanceof OpaqueValue && value.sizeForCost === 0;
 }
 
 const NO_VALUE = new CelError("optional.none() dereference");

@@ -34,6 +34,10 @@ const RELATIONS: Readonly<Record<string, string>> = {
 const SUMS: Readonly<Record<string, string>> = { "+": OPERATORS.add, "-": OPERATORS.subtract };
 const PRODUCTS: Readonly<Record<string, string>> = { "*": OPERATORS.multiply, "/": OPERATORS.divide, "%": OPERATORS.modulo };
 
+/** What an element of a list or map, and a field of an object can begin with. */
+const ELEMENT: readonly string[] = [...OPERAND, "?"];
+const FIELD: readonly string[] = [IDENTIFIER, ESCAPED_IDENTIFIER, "?"];
+
 export interface ParseOptions {
   /** True if cel.bind is a macro. */
   readonly bindMacro: boolean;
@@ -302,10 +306,9 @@ class Parser {
     const fields: ObjectField[] = [];
     while (cursor.is(IDENTIFIER) || cursor.is(ESCAPED_IDENTIFIER) || cursor.is("?")) {
       fields.push(this.#field());
-      if (cursor.is(",") && cursor.peek(1).kind !== "}") cursor.next();
-      else break;
+      if (!this.#continues("}", FIELD)) break;
     }
-    this.#close("}");
+    this.#close("}", fields.length > 0);
     return this.#factory.object(open.offset, name, fields);
   }
 
@@ -329,10 +332,9 @@ class Parser {
     while (!cursor.is(",") && !cursor.is("]")) {
       if (cursor.take("?") !== undefined) optionals.add(elements.length);
       elements.push(cursor.within([",", "]"], () => this.#expression()));
-      if (cursor.is(",") && cursor.peek(1).kind !== "]") cursor.next();
-      else break;
+      if (!this.#continues("]", ELEMENT)) break;
     }
-    this.#close("]");
+    this.#close("]", elements.length > 0);
     return this.#factory.list(open.offset, elements, optionals);
   }
 
@@ -347,18 +349,23 @@ class Parser {
       const colon = cursor.expect(":", { thenOperand: true });
       const value = cursor.within([",", "}"], () => this.#expression());
       entries.push({ position: colon.offset, key, value, isOptional });
-      if (cursor.is(",") && cursor.peek(1).kind !== "}") cursor.next();
-      else break;
+      if (!this.#continues("}", ELEMENT)) break;
     }
-    this.#close("}");
+    this.#close("}", entries.length > 0);
     return this.#factory.map(open.offset, entries);
   }
 
-  /** After the elements: an optional comma and the bracket. */
-  #close(kind: string): void {
-    this.#cursor.expectOneOf([kind, ","]);
-    this.#cursor.take(",");
-    this.#cursor.expect(kind);
+  /** After an element: whether another one follows its comma, which is consumed. */
+  #continues(bracket: string, start: readonly string[]): boolean {
+    const cursor = this.#cursor;
+    cursor.expectOneOf([bracket, ","]);
+    return cursor.take(",") !== undefined && start.includes(cursor.peek().kind);
+  }
+
+  /** The bracket; before it a comma, unless elements consumed it. */
+  #close(bracket: string, hasElements: boolean): void {
+    if (!hasElements) this.#cursor.take(",");
+    this.#cursor.expect(bracket);
   }
 
   #literal(): Expression {

@@ -35,7 +35,7 @@ function showObject(value: Exclude<CelValue, null | boolean | bigint | number | 
   if (value instanceof Uint) return `${value.value}u`;
   if (value instanceof Uint8Array) return `bytes(${Array.from(value, (byte) => byte.toString(16).padStart(2, "0")).join("")})`;
   if (value instanceof Duration) return `duration(${value.nanoseconds})`;
-  if (value instanceof Timestamp) return `timestamp(${formatTimestamp(value)})`;
+  if (value instanceof Timestamp) return `timestamp(${formatTimestamp(new Timestamp(value.nanoseconds))})`;
   if (value instanceof TypeValue) return `type(${value.type.name})`;
   if (value instanceof Optional) return value.value === undefined ? "optional.none" : `optional(${show(value.value)})`;
   if (value instanceof ListValue) return `[${Array.from({ length: value.size }, (_, index) => show(value.at(index))).join(", ")}]`;

@@ -85,15 +85,15 @@ function add(a: CelValue, b: CelValue): CelResult {
     return joined;
   }
   if (a instanceof Duration && b instanceof Duration) return durationOf(a.nanoseconds + b.nanoseconds);
-  if (a instanceof Duration && b instanceof Timestamp) return timestampOf(a.nanoseconds + b.nanoseconds);
-  if (a instanceof Timestamp && b instanceof Duration) return timestampOf(a.nanoseconds + b.nanoseconds);
+  if (a instanceof Duration && b instanceof Timestamp) return timestampOf(a.nanoseconds + b.nanoseconds, b.offsetMinutes);
+  if (a instanceof Timestamp && b instanceof Duration) return timestampOf(a.nanoseconds + b.nanoseconds, a.offsetMinutes);
   return unsupported("_+_", a);
 }
 
 function subtract(a: CelValue, b: CelValue): CelResult {
   if (a instanceof Duration && b instanceof Duration) return durationOf(a.nanoseconds - b.nanoseconds);
   if (a instanceof Timestamp && b instanceof Timestamp) return durationOf(a.nanoseconds - b.nanoseconds);
-  if (a instanceof Timestamp && b instanceof Duration) return timestampOf(a.nanoseconds - b.nanoseconds);
+  if (a instanceof Timestamp && b instanceof Duration) return timestampOf(a.nanoseconds - b.nanoseconds, a.offsetMinutes);
   return unsupported("_-_", a);
 }
 

@@ -95,7 +95,7 @@ function equalMaps(a: MapValue, b: MapValue): boolean | CelError {
     const same = equal(left, right);
     if (same !== true) return same;
   }
-  return true;
+  return a.hasSameRest(b);
 }
 
 export function compareBytes(a: Uint8Array, b: Uint8Array): number {

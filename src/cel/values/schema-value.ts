@@ -143,6 +143,12 @@ class SchemaObject extends MapValue {
       .map((name) => escapeName(name) ?? name);
   }
 
+  override hasSameRest(other: MapValue): boolean {
+    if (!(other instanceof SchemaObject)) return true;
+    const unknown = keysOf(this.#json).filter((name) => !Object.hasOwn(this.#properties, name));
+    return unknown.every((name) => !Object.hasOwn(other.#json, name) || isDeepEqual(this.#json[name], other.#json[name]));
+  }
+
   override mismatch(): CelError {
     return NO_SUCH_OVERLOAD;
   }

@@ -28,7 +28,7 @@ export function parseTimestamp(text: string): Timestamp | undefined {
   const offsetMinutes = zoneMinutes(zone);
   if (offsetMinutes === undefined) return undefined;
   const seconds = BigInt(date.getTime() / 1000) + BigInt(Number(hour) * 3600 + (Number(minute) - offsetMinutes) * 60 + Number(second));
-  return new Timestamp(seconds * SECOND + BigInt(fraction.slice(0, 9).padEnd(9, "0")));
+  return new Timestamp(seconds * SECOND + BigInt(fraction.slice(0, 9).padEnd(9, "0")), offsetMinutes);
 }
 
 function zoneMinutes(zone: string): number | undefined {
@@ -58,8 +58,8 @@ export function timestampOfSeconds(seconds: bigint): Timestamp | CelError {
   return seconds < SECONDS_MIN || seconds > SECONDS_MAX ? TIMESTAMP_OVERFLOW : new Timestamp(seconds * SECOND);
 }
 
-export function timestampOf(nanoseconds: bigint): Timestamp | CelError {
-  const timestamp = new Timestamp(nanoseconds);
+export function timestampOf(nanoseconds: bigint, offsetMinutes: number): Timestamp | CelError {
+  const timestamp = new Timestamp(nanoseconds, offsetMinutes);
   return isTimestampInRange(timestamp) ? timestamp : TIMESTAMP_OVERFLOW;
 }
 
@@ -67,14 +67,20 @@ export function durationOf(nanoseconds: bigint): Duration | CelError {
   return nanoseconds < INT_MIN || nanoseconds > INT_MAX ? DURATION_OVERFLOW : new Duration(nanoseconds);
 }
 
-/** "2024-01-31T12:00:00.5Z" */
-export function formatTimestamp({ nanoseconds }: Timestamp): string {
+/** "2024-01-31T12:00:00.5Z", or with the offset that it was read with */
+export function formatTimestamp({ nanoseconds, offsetMinutes }: Timestamp): string {
   const seconds = floorSeconds(nanoseconds);
-  const whole = new Date(Number(seconds) * 1000).toISOString().slice(0, 19);
+  const whole = new Date((Number(seconds) + offsetMinutes * 60) * 1000).toISOString().replace(/\.000Z$/, "");
   const fraction = String(nanoseconds - seconds * SECOND)
     .padStart(9, "0")
     .replace(/0+$/, "");
-  return `${whole}${fraction === "" ? "" : `.${fraction}`}Z`;
+  return `${whole}${fraction === "" ? "" : `.${fraction}`}${formatOffset(offsetMinutes)}`;
+}
+
+function formatOffset(minutes: number): string {
+  if (minutes === 0) return "Z";
+  const two = (value: number): string => String(Math.floor(Math.abs(value))).padStart(2, "0");
+  return `${minutes < 0 ? "-" : "+"}${two(minutes / 60)}:${two(minutes % 60)}`;
 }
 
 /** A longer text is malformed: its error would quote it. */

@@ -51,9 +51,12 @@ export class Duration {
 /** Nanoseconds since 1970. */
 export class Timestamp {
   readonly nanoseconds: bigint;
+  /** Of the text that it was read from: its text has the same. It is no part of the instant. */
+  readonly offsetMinutes: number;
 
-  constructor(nanoseconds: bigint) {
+  constructor(nanoseconds: bigint, offsetMinutes = 0) {
     this.nanoseconds = nanoseconds;
+    this.offsetMinutes = offsetMinutes;
   }
 }
 
@@ -109,6 +112,10 @@ export abstract class MapValue {
   /** The result of a comparison with something that is no map. */
   mismatch(): false | CelError {
     return false;
+  }
+  /** Part of a comparison: whether what expressions cannot read is the same. Objects with unknown fields override this. */
+  hasSameRest(_other: MapValue): boolean {
+    return true;
   }
 }
 

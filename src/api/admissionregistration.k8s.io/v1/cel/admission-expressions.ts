@@ -98,16 +98,13 @@ export class AdmissionExpressions {
 
   *#compile(source: string, { returns, hasAuthorizer, hasPatchTypes }: Purpose): Generator<void, CompiledExpression> {
     const compilation = yield* compileInStages(this.#environment({ hasAuthorizer, hasPatchTypes }), source);
-    if (!compilation.ok) {
-      const isInternal = compilation.stage === "program";
-      const title = isInternal ? "program instantiation failed" : "compilation failed";
-      return { ok: false, message: `${title}: ${compilation.message}`, isInternal };
-    }
-    const { program } = compilation;
-    if (returns === undefined || returns.some((type) => isSameType(type, program.outputType))) return { ok: true, program };
-    const [only, ...more] = returns.map(typeText);
-    const wanted = more.length === 0 ? only : `one of [${[only, ...more].join(" ")}]`;
-    return { ok: false, message: `must evaluate to ${wanted} but got ${typeText(program.outputType)}`, isInternal: false };
+    const outputType = compilation.ok ? compilation.program.outputType : compilation.outputType;
+    const problem = outputType === undefined ? undefined : wrongType(outputType, returns);
+    if (problem !== undefined) return { ok: false, message: problem, isInternal: false };
+    if (compilation.ok) return { ok: true, program: compilation.program };
+    const isInternal = compilation.stage === "program";
+    const title = isInternal ? "program instantiation failed" : "compilation failed";
+    return { ok: false, message: `${title}: ${compilation.message}`, isInternal };
   }
 
   #environment({ hasAuthorizer, hasPatchTypes }: Pick<Purpose, "hasAuthorizer" | "hasPatchTypes">): Environment {
@@ -134,6 +131,14 @@ export class AdmissionExpressions {
       patchTypes,
     });
   }
+}
+
+/** Reported before what is wrong with the constants of the expression, as upstream does. */
+function wrongType(type: CelType, allowed: readonly CelType[] | undefined): string | undefined {
+  if (allowed === undefined || allowed.some((each) => isSameType(each, type))) return undefined;
+  const [only, ...more] = allowed.map(typeText);
+  const wanted = more.length === 0 ? only : `one of [${[only, ...more].join(" ")}]`;
+  return `must evaluate to ${wanted} but got ${typeText(type)}`;
 }
 
 const SIMPLE: readonly Declaration[] = Object.values(declared);

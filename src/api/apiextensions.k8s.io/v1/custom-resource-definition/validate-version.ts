@@ -8,7 +8,7 @@ import type {
   SelectableField,
 } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { child, duplicate, element, forbidden, invalid, required, tooMany, type FieldError } from "../../../machinery/field-error.ts";
-import { Causes, firstCauses, PAUSE } from "../../../machinery/validation-errors.ts";
+import { Causes, PAUSE } from "../../../machinery/validation-errors.ts";
 import { byteLength } from "../../../machinery/names.ts";
 import type { Patterns } from "../schema/expression/match.ts";
 import { FieldPathError, findField } from "../schema/field-path.ts";
@@ -17,6 +17,7 @@ import { unstructurable, validateStructural } from "../schema/structural.ts";
 import { validateDefaults } from "../schema/validate-defaults.ts";
 import { celRules } from "../rules/cel-rules.ts";
 import { ruleChecker } from "../rules/check-rules.ts";
+import { defaultEvaluation } from "../rules/evaluate-rules.ts";
 import { TotalCost } from "../rules/rule-cost.ts";
 import { type Ratchets, SELECTABLE_FIELDS_MAX } from "./ratchets.ts";
 import { invalidShown, shownSchema } from "./shown-form.ts";
@@ -59,7 +60,7 @@ export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourc
   const at = child(place.at, "openAPIV3Schema");
   const { requireStructural } = place.ratchets;
   const problem = requireStructural ? unstructurable(schema) : undefined;
-  const structural = requireStructural && problem === undefined ? validateStructure(schema, at, place) : [];
+  const structural = requireStructural && problem === undefined ? yield* validateStructure(schema, at, place) : [];
   const compilesRules = requireStructural && problem === undefined && structural.length === 0;
   const total = new TotalCost();
   const compileRules = ruleChecker({ language: celRules, total, limitsExpressions: !place.isUnchanged });
@@ -75,11 +76,15 @@ export function* validateSchemaMember({ openAPIV3Schema: schema }: CustomResourc
   if (errors.length === 0 && problem !== undefined) yield invalid(at, "", problem);
 }
 
-/** Defaults are validated only in a structural schema. */
-function validateStructure(schema: JsonSchema, at: string, { ratchets, patterns }: SchemaPlace): readonly FieldError[] {
+/** Defaults are validated only in a structural schema. Yields PAUSE where the event loop should be yielded. */
+function* validateStructure(schema: JsonSchema, at: string, place: SchemaPlace): Generator<FieldError, readonly FieldError[]> {
+  const { ratchets, patterns } = place;
   const errors = validateStructural(schema, at, patterns);
   if (errors.length > 0) return errors;
-  return firstCauses(validateDefaults(schema, at, { requirePruned: ratchets.requirePrunedDefaults, patterns }));
+  const rules = { requirePruned: ratchets.requirePrunedDefaults, patterns, evaluate: defaultEvaluation(celRules) };
+  const causes = new Causes();
+  yield* causes.addInSteps(validateDefaults(schema, at, rules), PAUSE);
+  return causes.errors;
 }
 
 function* validateRoot(schema: JsonSchema, at: string, { hasStatus }: SchemaPlace): Iterable<FieldError> {

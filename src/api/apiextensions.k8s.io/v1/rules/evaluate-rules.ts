@@ -32,6 +32,7 @@ import { correlatedItems, correlatedMember } from "../schema/correlation.ts";
 import { findField } from "../schema/field-path.ts";
 import { itemsOf, type JsonSchema, memberOf, otherPropertiesOf, propertiesOf, someSchema } from "../schema/json-schema.ts";
 import { invalidValue } from "../schema/shown-value.ts";
+import type { DefaultEvaluation } from "../schema/validate-defaults.ts";
 import { compileRule, type CompiledRule, type RuleLanguage, type RuleValues } from "./rule-language.ts";
 
 /** Undefined: the schema has no rules. */
@@ -42,6 +43,21 @@ export function ruleEvaluation(language: RuleLanguage, schema: JsonSchema): Rule
     const evaluation = new Evaluation(language, warn);
     yield* evaluation.visit(rules, { value: object, previous, path: "", correlated: previous, isCorrelated: previous !== undefined });
     yield* evaluation.errors;
+  };
+}
+
+/** For the defaults of one schema, which share a budget. */
+export function defaultEvaluation(language: RuleLanguage): DefaultEvaluation {
+  const evaluation = new Evaluation(language, undefined);
+  return function* (schema, value, at) {
+    const rules = nodeOf(language, schema);
+    if (rules === undefined || evaluation.isSpent) return;
+    // As an unchanged value and as a new one: rules with an optional oldSelf distinguish them.
+    for (const previous of [value, undefined]) {
+      const { length } = evaluation.errors;
+      yield* evaluation.visit(rules, { value, previous, path: at, correlated: undefined, isCorrelated: false });
+      if (evaluation.errors.length > length) return yield* evaluation.errors.slice(length);
+    }
   };
 }
 
@@ -117,10 +133,15 @@ class Evaluation {
   readonly #language: RuleLanguage;
   readonly #warn: Warn | undefined;
   #budget = RUNTIME_BUDGET;
+  #isSpent = false;
 
   constructor(language: RuleLanguage, warn: Warn | undefined) {
     this.#language = language;
     this.#warn = warn;
+  }
+
+  get isSpent(): boolean {
+    return this.#isSpent;
   }
 
   *visit(node: RuleNode, place: Place): Pauses {
@@ -128,6 +149,7 @@ class Evaluation {
       yield* this.#visit(node, place);
     } catch (error) {
       if (!(error instanceof BudgetSpent)) throw error;
+      this.#isSpent = true;
     }
   }
 

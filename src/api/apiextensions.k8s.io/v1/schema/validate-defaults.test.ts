@@ -64,7 +64,54 @@ const ROWS: readonly [it: string, sent: Sent, problems: readonly string[]][] = [
       `${A}.metadata.managedFields[1].subresource: Too long: may not be more than 256 bytes`,
     ],
   ],
+  [
+    "violates a rule",
+    withProperty({ type: "string", default: "nope", "x-kubernetes-validations": [{ rule: "self.startsWith('kube')" }] }),
+    [`${A}: Invalid value: "nope": failed rule: self.startsWith('kube')`],
+  ],
+  [
+    "violates a rule of one of its fields",
+    withProperty({
+      type: "object",
+      default: { b: "x" },
+      properties: {
+        b: { ...S, maxLength: 5, "x-kubernetes-validations": [{ rule: "self != 'x'", message: "not x", reason: "FieldValueForbidden" }] },
+      },
+    }),
+    [`${A}.b: Forbidden: not x`],
+  ],
+  [
+    "violates a rule that only holds for changes",
+    withProperty({ type: "string", default: "a", "x-kubernetes-validations": [{ rule: "oldSelf.hasValue()", optionalOldSelf: true }] }),
+    [`${A}: Invalid value: "a": failed rule: oldSelf.hasValue()`],
+  ],
+  [
+    "violates a rule in the metadata of an embedded resource",
+    withProperty({
+      type: "object",
+      "x-kubernetes-embedded-resource": true,
+      properties: {
+        metadata: {
+          type: "object",
+          properties: { name: { type: "string", default: "nope", "x-kubernetes-validations": [{ rule: "self == 'single'" }] } },
+        },
+      },
+    }),
+    [`${ROOT}.properties[a].properties[metadata].properties[name].default: Invalid value: "nope": failed rule: self == 'single'`],
+  ],
+  [
+    "has a rule that does not compile",
+    withProperty({ type: "string", default: "a", "x-kubernetes-validations": [{ rule: "self" }] }),
+    [`${A}: Invalid value: "string": rule compile error: cel expression must evaluate to a bool`],
+  ],
 ];
+
+test("a default is accepted that satisfies the rules, also those for changes", () => {
+  const rules = [{ rule: "self.startsWith('kube')" }, { rule: "self == oldSelf" }];
+  const sent = withProperty({ type: "string", maxLength: 10, default: "kube-x", "x-kubernetes-validations": rules });
+
+  assert.deepEqual(problemsOfNew(customResourceDefinitions, sent), []);
+});
 
 for (const [it, sent, problems] of ROWS) {
   test(`a default is rejected that ${it}`, () => {

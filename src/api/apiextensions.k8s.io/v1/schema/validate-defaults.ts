@@ -1,6 +1,6 @@
 /**
  * The defaults in a structural schema must be valid by the schema itself, since they are applied without further validation. A default
- * within the metadata of a resource is validated in an object that has nothing else. Not here: defaults that violate CEL rules.
+ * within the metadata of a resource is validated in an object that has nothing else. Not here: the evaluation of CEL rules.
  */
 import { deepEqual } from "../../../../base/deep.ts";
 import { firstCauses } from "../../../machinery/validation-errors.ts";
@@ -15,11 +15,16 @@ import { invalidValue } from "./shown-value.ts";
 import { validateValue } from "./validate-value.ts";
 import { joinedErrors } from "../../../../base/joined-errors.ts";
 
+/** Evaluates the CEL rules of a schema on its default. */
+export type DefaultEvaluation = (schema: JsonSchema, value: Json, at: string) => Iterable<FieldError>;
+
 export interface DefaultRules {
   /** Defaults may not have unknown fields. */
   readonly requirePruned: boolean;
   /** With the budget of all defaults. */
   readonly patterns: Patterns;
+  /** Called for values that are valid otherwise. */
+  readonly evaluate: DefaultEvaluation;
 }
 
 /** Defaults of the schema of a whole custom resource, which must be structural. */
@@ -61,21 +66,27 @@ function* validateWithBudget(
   }
 }
 
-function* validateDefault(schema: JsonSchema, value: Json, at: string, { requirePruned, patterns }: DefaultRules): Iterable<FieldError> {
-  if (requirePruned && !deepEqual(pruneUnknownFields(value, schema), value)) yield invalidValue(at, value, "must not have unknown fields");
+function* validateDefault(schema: JsonSchema, value: Json, at: string, rules: DefaultRules): Iterable<FieldError> {
   const { errors, coerced } = checkMetadata(value, schema, at);
-  yield* errors.length > 0 ? errors : validateValue(coerced, schema, { at, of: "default", patterns });
+  const isPruned = !rules.requirePruned || deepEqual(pruneUnknownFields(value, schema), value);
+  if (!isPruned) yield invalidValue(at, coerced, "must not have unknown fields");
+  yield* errors.length > 0 ? errors : validateAndEvaluate(schema, coerced, at, rules);
+}
+
+function* validateAndEvaluate(schema: JsonSchema, value: Json, at: string, { patterns, evaluate }: DefaultRules): Iterable<FieldError> {
+  const errors = [...validateValue(value, schema, { at, of: "default", patterns })];
+  yield* errors.length > 0 ? errors : evaluate(schema, value, at);
 }
 
 function* validateInMeta(
   schema: JsonSchema,
   value: Json,
   at: string,
-  { patterns }: DefaultRules,
+  rules: DefaultRules,
   { resource, objectWith }: Surroundings,
 ): Iterable<FieldError> {
   const { errors } = checkMetadata(objectWith(value), resource, "");
-  if (errors.length === 0) yield* validateValue(value, schema, { at, of: "default", patterns });
+  if (errors.length === 0) yield* validateAndEvaluate(schema, value, at, rules);
   else yield invalidValue(at, value, `must result in valid metadata: ${joinedErrors(errors.map(describeFieldError))}`);
 }
 
