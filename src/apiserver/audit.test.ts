@@ -107,6 +107,29 @@ describe("the level decides what an event has of the bodies", () => {
   });
 });
 
+test("integers beyond those of JavaScript are recorded", async () => {
+  const recorded = new Recorded({ level: "RequestResponse", omitStages: ["RequestReceived"] });
+  await using server = await startServer({ audit: recorded.audit });
+  const definition = {
+    apiVersion: "apiextensions.k8s.io/v1",
+    kind: "CustomResourceDefinition",
+    metadata: { name: "maps.example.com" },
+    spec: {
+      ...{ group: "example.com", scope: "Namespaced", names: { plural: "maps", kind: "Map" } },
+      versions: [{ name: "v1", served: true, storage: true, schema: { openAPIV3Schema: { type: "object" } } }],
+    },
+  };
+  const bound = '"openAPIV3Schema":{"maximum":9007199254740993,';
+
+  const body = JSON.stringify(definition).replace('"openAPIV3Schema":{', bound);
+  const { code } = await server.call("POST", "/apis/apiextensions.k8s.io/v1/customresourcedefinitions", body, {
+    "content-type": "application/json",
+  });
+
+  equal(code, 201);
+  equal(recorded.events.at(-1).requestObject.spec.versions[0].schema.openAPIV3Schema.type, "object");
+});
+
 test("managed fields are left out of both bodies if the policy says so", async () => {
   const recorded = new Recorded({ level: "RequestResponse", omitStages: ["RequestReceived"], omitManagedFields: true });
   await using server = await startServer({ audit: recorded.audit });

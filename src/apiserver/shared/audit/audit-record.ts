@@ -2,6 +2,7 @@
  * Collects what the audit policy wants recorded of one request, and emits an event at each of its stages. Events are upstream's, with the
  * members in upstream's order.
  */
+import { writeJson } from "../../../api/machinery/codec/json.ts";
 import { isObject, type Json, type JsonObject } from "../../../api/machinery/object.ts";
 import type { StatusError } from "../../../api/machinery/status-error.ts";
 import { AUDIT_LEVELS, type AuditLevel, type AuditNotes, type AuditStage } from "../../framework/audit.ts";
@@ -153,7 +154,7 @@ export class AuditRecord implements AuditNotes {
       stageTimestamp: microTime(stageMs),
       annotations: this.#annotations.size === 0 ? undefined : Object.fromEntries([...this.#annotations].toSorted(byKey)),
     };
-    this.#emit(JSON.stringify(event));
+    this.#emit(writeJson(event));
   }
 }
 
