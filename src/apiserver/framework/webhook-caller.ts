@@ -72,6 +72,11 @@ export interface WebhookPost {
   readonly signal: AbortSignal;
 }
 
+/** The response began, and ended before it was complete. */
+export class IncompleteResponse extends Error {
+  override readonly name = "IncompleteResponse";
+}
+
 export interface WebhookReply {
   readonly code: number;
   /** "" if the response has none. */

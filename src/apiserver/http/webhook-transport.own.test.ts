@@ -143,6 +143,16 @@ test("a refused connection is reported as Go does", async () => {
   await rejects(other.transport.post({ ...other.request, port }), { message });
 });
 
+test("a response that ends early is reported as upstream's client does", async () => {
+  await using served = await serve((_request, response) => {
+    response.setHeader("content-length", "1000");
+    response.write("{", () => response.socket?.destroy());
+  });
+
+  const message = "unexpected error when reading response body. Please retry. Original error: unexpected EOF";
+  await rejects(served.transport.post(served.request), { name: "IncompleteResponse", message });
+});
+
 test("a response of 1 GB is cut off at the limit", async () => {
   let sentBytes = 0;
   await using served = await serve((_request, response) => {

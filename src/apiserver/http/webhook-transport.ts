@@ -10,7 +10,7 @@ import { formatAddress } from "../../host/http/client/address.ts";
 import type { ClientTls, HttpClient, HttpClientAnswer } from "../../host/http/client/contract.ts";
 import { openHttpClient } from "../../host/http/client/pool.ts";
 import { realClock } from "../../host/real-clock.ts";
-import type { WebhookPost, WebhookReply, WebhookTransport } from "../framework/webhook-caller.ts";
+import { IncompleteResponse, type WebhookPost, type WebhookReply, type WebhookTransport } from "../framework/webhook-caller.ts";
 
 /** Kept clients; the one that was not used for longest is closed first. Upstream's number. */
 const CLIENTS_MAX = 200;
@@ -66,6 +66,7 @@ async function post(clients: WebhookClients, { credentials }: WebhookTransportOp
     };
   } catch (error) {
     if (signal.aborted) throw signal.reason;
+    if (error instanceof IncompleteResponse) throw error;
     throw new Error(goRoundTripError(error, formatAddress(request)), { cause: error });
   }
 }
@@ -89,7 +90,9 @@ function bounded(answer: HttpClientAnswer, bytesMax: number, signal: AbortSignal
         if (error === undefined) resolve(Buffer.concat(pieces));
         else
           reject(
-            new Error(`unexpected error when reading response body. Please retry. Original error: ${error.message}`, { cause: error }),
+            new IncompleteResponse("unexpected error when reading response body. Please retry. Original error: unexpected EOF", {
+              cause: error,
+            }),
           );
       },
     });

@@ -4,7 +4,13 @@ import type { JsonObject } from "../../api/machinery/object.ts";
 import { seededRandom } from "../../base/random.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import type { Objects } from "../framework/objects.ts";
-import type { WebhookCall, WebhookClientConfig, WebhookPost, WebhookReply } from "../framework/webhook-caller.ts";
+import {
+  IncompleteResponse,
+  type WebhookCall,
+  type WebhookClientConfig,
+  type WebhookPost,
+  type WebhookReply,
+} from "../framework/webhook-caller.ts";
 import { webhookCalls } from "./webhook-calls.ts";
 
 function jsonReply(value: unknown, code = 200): WebhookReply {
@@ -179,8 +185,12 @@ for (const { reply, says } of [
   { reply: jsonReply({ kind: "Status", apiVersion: "v1", status: "Failure", message: "too busy" }, 503), says: "too busy" },
   { reply: textReply("", 200), says: "0-length response with status code: 200 and content type: text/plain" },
   {
-    reply: textReply("<html>", 200),
-    says: "couldn't get version/kind; json parse error: invalid character '<' looking for beginning of value",
+    reply: textReply("a: b: c", 200),
+    says: "couldn't get version/kind; json parse error: invalid character 'a' looking for beginning of value",
+  },
+  {
+    reply: textReply('{"a": b}', 200),
+    says: "couldn't get version/kind; json parse error: invalid character 'b' looking for beginning of value",
   },
 ]) {
   test(`a webhook's response ${reply.code} ${new TextDecoder().decode(reply.body)} is reported as upstream does`, async () => {
@@ -188,6 +198,18 @@ for (const { reply, says } of [
     await rejects(call(SERVICE), { message: says });
   });
 }
+
+test("a response in YAML is understood, whatever its content type", async () => {
+  const { call } = given(() => Promise.resolve(textReply("kind: Review\nresponse: {allowed: true}\n", 200)));
+
+  deepEqual(await call(SERVICE), { kind: "Review", response: { allowed: true } });
+});
+
+test("a response that ends early is reported without the request", async () => {
+  const { call } = given(() => Promise.reject(new IncompleteResponse("unexpected EOF")));
+
+  await rejects(call(SERVICE), { message: "unexpected EOF" });
+});
 
 test("a webhook that does not respond in time is reported with the deadline", async () => {
   const aborted: AbortSignal[] = [];

@@ -5,12 +5,14 @@
  */
 import { decodeBase64 } from "../../api/machinery/codec/base64.ts";
 import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
+import { parseYaml } from "../../api/machinery/codec/yaml/yaml.ts";
 import type { Json } from "../../api/machinery/object.ts";
 import { onAbort } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Random } from "../../base/random.ts";
 import type { Objects } from "../framework/objects.ts";
 import {
+  IncompleteResponse,
   WEBHOOK_ANSWER_BYTES_MAX,
   type WebhookCall,
   type WebhookCaller,
@@ -46,7 +48,7 @@ async function callWebhook(options: WebhookCallsOptions, call: WebhookCall): Pro
     reply = await beforeDeadline(options.clock, call, (signal) => withRetries(options.clock, send, waits, signal));
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
-    if (waits.isWaiting) throw error;
+    if (waits.isWaiting || error instanceof IncompleteResponse) throw error;
     throw new Error(`Post "${target.scheme}://${target.target}${path}": ${message}`, { cause: error });
   }
   return parsed(reply);
@@ -184,6 +186,25 @@ function parsed(reply: WebhookReply): Json {
   try {
     return parseJson(body, { duplicates: false }).value;
   } catch (error) {
+    const yaml = startsAsJson(body) ? undefined : yamlIn(body);
+    if (yaml !== undefined) return yaml.value;
     throw new Error(`couldn't get version/kind; json parse error: ${(error as Error).message}`, { cause: error });
+  }
+}
+
+const WHITE_SPACE = new Set([0x20, 0x09, 0x0a, 0x0d]);
+const OPENING_BRACE = 0x7b;
+
+/** Upstream takes what does not start with a brace for YAML, whatever its content type. */
+function startsAsJson(body: Uint8Array): boolean {
+  return body.find((byte) => !WHITE_SPACE.has(byte)) === OPENING_BRACE;
+}
+
+/** Undefined: it is no YAML either. */
+function yamlIn(body: Uint8Array): { readonly value: Json } | undefined {
+  try {
+    return parseYaml(body);
+  } catch {
+    return undefined;
   }
 }

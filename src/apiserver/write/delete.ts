@@ -38,7 +38,8 @@ async function tryToDelete(
     endpoint,
     subresource: request.subresource,
     namespace: name.namespace,
-    name: name.name,
+    // Of a collection the request has no name, and upstream does not set those of its objects.
+    name: request.verb === "deletecollection" ? "" : name.name,
     oldObject: current.in(served),
     oldManaged: () => current.managed(),
     dryRun,

@@ -1,6 +1,6 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
-import type { JsonObject } from "../../../api/machinery/object.ts";
+import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import { onlyPlugins } from "../../testing/admission.ts";
 import { startServer, type CallAnswer, type StartedServer } from "../../testing/server.ts";
 import { allowed, reviewReply, testWebhooks, webhookAt, type TestWebhooks, type WebhookOfTest } from "../../testing/webhooks.ts";
@@ -66,6 +66,20 @@ test("a webhook gets the request as an AdmissionReview", async () => {
     dryRun: false,
     options: { kind: "CreateOptions", apiVersion: "meta.k8s.io/v1", fieldManager: "me" },
   });
+});
+
+test("the deletion of a collection has no name, as upstream", async () => {
+  await using world = await given({ "/a": () => allowed() });
+  const rules = [{ apiGroups: [""], apiVersions: ["v1"], resources: ["configmaps"], operations: ["DELETE"] }];
+  await world.configure("a", webhookAt("a", { rules }));
+  await world.call("POST", MAPS, map("m"));
+
+  equal((await world.call("DELETE", `${MAPS}?fieldSelector=metadata.name%3Dm`)).code, 200);
+
+  deepEqual(
+    world.webhooks.reviews.map(({ operation, name, oldObject }) => [operation, name, (oldObject as KubeObject).metadata.name]),
+    [["DELETE", undefined, "m"]],
+  );
 });
 
 test("a webhook gets the managedFields of the object and of the old object", async () => {
