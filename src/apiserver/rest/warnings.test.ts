@@ -9,6 +9,12 @@ test("warnings are sent once each, without empty ones and those with control cha
   deepEqual(warningHeaders([""]), {});
 });
 
+test("warnings are sent in UTF-8", () => {
+  const { warning = [] } = warningHeaders(["주의: é"]);
+
+  equal(Buffer.from(warning[0] ?? "", "latin1").toString("utf8"), '299 - "주의: é"');
+});
+
 test("too long warnings are cut, and end with the one that reaches the limit", () => {
   const many = Array.from({ length: 30 }, (_, index) => `${String(index).padStart(2, "0")} ${"y".repeat(257)}`);
 

@@ -28,7 +28,15 @@ function fitting(sentences: readonly string[]): string[] {
   });
 }
 
-/** To be safe with every client, headers have no characters beyond ASCII. */
+/** A header is sent as a byte per character, and as UTF-8 as upstream does: kubectl shows warnings in every language. */
 function quoted(sentence: string): string {
-  return sentence.replaceAll(/[^\x20-\x7e]/g, "?").replaceAll(/["\\]/g, "\\$&");
+  return bytesOf(sentence.replaceAll(/["\\]/g, "\\$&"));
+}
+
+const UTF_8 = new TextEncoder();
+// oxlint-disable-next-line no-control-regex -- the characters that are not searched for
+const ASCII = /^[\u0000-\u007f]*$/;
+
+function bytesOf(text: string): string {
+  return ASCII.test(text) ? text : String.fromCharCode(...UTF_8.encode(text));
 }
