@@ -180,6 +180,31 @@ test("a custom resource must name its kind", async () => {
   }
 });
 
+test("a custom resource must name its version", async () => {
+  await using started = await startedWith(SCHEMA);
+
+  const { code, body } = await started.call("POST", CRON_TABS, { kind: "CronTab", metadata: { name: "a" } });
+
+  const message = "the API version in the data () does not match the expected API version (example.com/v1)";
+  deepEqual([code, body.message], [400, message]);
+});
+
+test("integers beyond those of JavaScript are validated by enums and kept", async () => {
+  const big = `{"apiVersion":"example.com/v1","kind":"CronTab","metadata":{"name":"NAME"},"spec":{"size":9007199254740993}}`;
+  const size = { type: "integer", enum: [1, 2] };
+  const definition = aDefinition({ schema: { type: "object", properties: { spec: { type: "object", properties: { size } } } } });
+  const json = { "content-type": "application/json" };
+  await using started = await startServer();
+  await started.call("POST", CRDS, JSON.stringify(definition).replace("[1,2]", "[1,9007199254740993]"), json);
+  await settled(started);
+
+  const created = await started.call("POST", CRON_TABS, big.replace("NAME", "a"), json);
+  const refused = await started.call("POST", CRON_TABS, cronTab("b", { size: 5 }));
+
+  equal(created.code, 201);
+  equal(refused.body.details.causes[0].message, 'Unsupported value: 5: supported values: "1", "9007199254740993"');
+});
+
 test("a definition that is being deleted can still be changed", async () => {
   await using started = await startedWith(SCHEMA);
   await started.call("POST", CRON_TABS, { ...cronTab("a", { cronSpec: "* * * * *" }), metadata: { name: "a", finalizers: ["x.io/kept"] } });

@@ -51,6 +51,21 @@ test("a violated rule is reported with its message, reason and field path", asyn
   equal(negative.body.message, 'CronTab.example.com "b" is invalid: spec: Invalid value: failed rule: self.replicas >= 0');
 });
 
+test("rules of an object without a name are not evaluated", async () => {
+  await using started = await startedWith(withRules([{ rule: "self.replicas >= 0" }]));
+
+  const { code, body } = await started.call("POST", CRON_TABS, { apiVersion: "example.com/v1", kind: "CronTab", spec: { replicas: -1 } });
+
+  equal(code, 422);
+  deepEqual(
+    causesOf(body).map(([reason, field]) => [reason, field]),
+    [
+      ["FieldValueRequired", "metadata.name"],
+      ["FieldValueInvalid", "<nil>"],
+    ],
+  );
+});
+
 test("a violated rule of the whole object is reported without a path, as upstream prints it", async () => {
   const rules = [{ rule: "self.metadata.name.startsWith('c')", message: "must start with c" }];
   await using started = await startedWith({ type: "object", "x-kubernetes-validations": rules });

@@ -201,6 +201,8 @@ function typeOf(expected: ExpectedType, value: Json, bytes: Uint8Array): GroupVe
     const typeMeta = readTypeMeta(value);
     // A custom resource has no Go type that could be decoded without its kind.
     if (expected.decode !== undefined && typeMeta.kind === "") throw new DecodeError(`Object 'Kind' is missing in '${writeJson(value)}'`);
+    // And without a type nothing completes its version.
+    if (expected.decode !== undefined && typeMeta.apiVersion === "") throw wrongVersion(expected.kind, "");
     return completeKind(typeMeta, expected.kind);
   } catch (error) {
     if (!(error instanceof DecodeError)) throw error;
@@ -246,8 +248,7 @@ export function wrongKind(expected: GroupVersionKind, found: GroupVersionKind, v
 function checkKind({ kind, olderVersions = [], decode }: ExpectedType, found: GroupVersionKind, value: Json): void {
   const { group, version } = kind;
   if (found.group !== group || (found.version !== version && !olderVersions.includes(found.version))) {
-    const expected = apiVersionOf(kind);
-    throw badRequest(`the API version in the data (${apiVersionOf(found)}) does not match the expected API version (${expected})`);
+    throw wrongVersion(kind, apiVersionOf(found));
   }
   if (found.kind === kind.kind) return;
   if (decode !== undefined) throw wrongKind(kind, found, value);
@@ -256,6 +257,10 @@ function checkKind({ kind, olderVersions = [], decode }: ExpectedType, found: Gr
     kind.kind,
     `converting (${version}.${found.kind}) to (${group === "" ? "core" : group}.${kind.kind}): unknown conversion`,
   );
+}
+
+function wrongVersion(expected: GroupVersionKind, found: string): StatusError {
+  return badRequest(`the API version in the data (${found}) does not match the expected API version (${apiVersionOf(expected)})`);
 }
 
 function splitManagedFields(object: JsonObject): SentObject {

@@ -3,6 +3,7 @@
  * agree with the schema is an error when it is read. Lists that are sets or maps compare and join accordingly.
  */
 import type { CelSchema } from "../contract.ts";
+import { writeJson } from "../../api/machinery/codec/json.ts";
 import { escapeName, unescapeName } from "../schema/escaping.ts";
 import { withTypeAndObjectMeta } from "../schema/declare.ts";
 import { NO_SUCH_OVERLOAD, equal } from "./compare.ts";
@@ -182,7 +183,7 @@ function setKey(json: unknown): string {
 function mapKey(names: readonly string[]): KeyOf {
   return (json) => {
     const object = typeof json === "object" && json !== null ? (json as Readonly<Record<string, unknown>>) : {};
-    return JSON.stringify(names.map((name) => object[name] ?? null));
+    return writeJson(names.map((name) => object[name] ?? null));
   };
 }
 

@@ -6,6 +6,7 @@ import type { Subresource } from "../../../machinery/resource.ts";
 import { memberAt } from "../../../machinery/selectors/json-path-value.ts";
 import { internalError } from "../../../machinery/status-error.ts";
 import { goTypeOf } from "../../../machinery/go-type.ts";
+import { isInt64, isNumber } from "../schema/numbers.ts";
 import { formatGo } from "./go-value.ts";
 
 const INT32_MAX = 2_147_483_647;
@@ -64,7 +65,7 @@ function* validateReplicas(object: JsonObject, path: string): Iterable<FieldErro
   if (parent !== undefined) yield invalid(path, 0, wrongType(parent.path, parent.value, "map[string]interface{}"));
   const replicas = memberAt(object, pathOf(path));
   if (replicas === undefined) return;
-  if (typeof replicas !== "number" || !Number.isInteger(replicas)) yield invalid(path, 0, wrongType(path, replicas, "int64"));
+  if (!isNumber(replicas) || !isInt64(replicas)) yield invalid(path, 0, wrongType(path, replicas, "int64"));
   else if (replicas < 0) yield invalid(path, replicas, "should be a non-negative integer");
   else if (replicas > INT32_MAX) yield invalid(path, replicas, `should be less than or equal to ${INT32_MAX}`);
 }

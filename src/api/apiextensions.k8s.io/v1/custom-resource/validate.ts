@@ -5,7 +5,7 @@
  */
 import type { CustomResourceSubresourceScale } from "../../../generated/apiextensions.k8s.io/v1.ts";
 import { invalid, type FieldError, type FieldErrorType } from "../../../machinery/field-error.ts";
-import type { Json, JsonObject } from "../../../machinery/object.ts";
+import { isObject, type Json, type JsonObject } from "../../../machinery/object.ts";
 import { firstCauses } from "../../../machinery/validation-errors.ts";
 import { Budget, tooCostly } from "../schema/budget.ts";
 import { Patterns } from "../schema/expression/match.ts";
@@ -96,7 +96,14 @@ function ruleErrors(
   previous: JsonObject | undefined,
 ): Iterable<FieldError> {
   if (evaluateRules === undefined) return [];
-  return errors.some(({ type }) => BLOCKING.has(type)) ? [NOT_EVALUATED] : withPaths(evaluateRules(object, previous, warn));
+  return isNameless(object) || errors.some(({ type }) => BLOCKING.has(type))
+    ? [NOT_EVALUATED]
+    : withPaths(evaluateRules(object, previous, warn));
+}
+
+/** The validation of metadata reports it, as a field that is required. */
+function isNameless({ metadata }: JsonObject): boolean {
+  return !isObject(metadata) || (metadata["name"] ?? "") === "";
 }
 
 const NOT_EVALUATED = invalid(

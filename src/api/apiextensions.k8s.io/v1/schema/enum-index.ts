@@ -2,6 +2,7 @@
  * An index of enum values, so that a value is found without a linear search: a list of values may be as long as the enum. Compared as
  * upstream: a fractional value is truncated before it is compared with an integer. Null never matches.
  */
+import { writeJson } from "../../../machinery/codec/json.ts";
 import { writeStableJson } from "../../../machinery/codec/stable-json.ts";
 import type { Json } from "../../../machinery/object.ts";
 import { isInt64, isNumber } from "./numbers.ts";
@@ -17,7 +18,7 @@ export class EnumIndex {
   readonly #others = new Set<string>();
 
   constructor(allowed: readonly Json[]) {
-    this.words = allowed.map((word) => (typeof word === "string" ? word : JSON.stringify(word)));
+    this.words = allowed.map((word) => (typeof word === "string" ? word : writeJson(word)));
     this.text = this.words.join(" ");
     for (const word of allowed) {
       if (!isNumber(word)) this.#others.add(writeStableJson(word));
