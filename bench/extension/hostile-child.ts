@@ -5,6 +5,13 @@ import { TokenRules } from "../../src/apiserver/shared/token-rules/token-rules.t
 import { EvaluationTurns } from "../../src/cel/program/evaluation-turns.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { collectGarbage, serve } from "../serve.ts";
+import { ProcessorHold } from "./processor-hold.ts";
+
+export interface Held {
+  readonly clockMs: number;
+  /** Undefined where the kernel does not report it. */
+  readonly processorMs: number | undefined;
+}
 
 export interface Listening {
   readonly port: number;
@@ -15,6 +22,7 @@ export interface Listening {
 /** The histogram's timer; what it records includes this. */
 const RESOLUTION_MS = 1;
 const delays = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
+const processorHold = ProcessorHold.start();
 
 /** A request's headers have at most 16 KiB. */
 const WORDS = Array.from({ length: 1_500 }, (_, index) => `word${index}`);
@@ -46,12 +54,14 @@ const tasks = {
   begin(_input: null): Promise<void> {
     collectGarbage();
     delays.reset();
+    processorHold?.reset();
     return Promise.resolve();
   },
 
-  /** Milliseconds of the longest hold since `begin`. */
-  end(_input: null): Promise<number> {
-    return Promise.resolve(Math.max(0, delays.max / 1e6 - RESOLUTION_MS));
+  /** The longest hold since `begin`. */
+  end(_input: null): Promise<Held> {
+    const clockMs = Math.max(0, delays.max / 1e6 - RESOLUTION_MS);
+    return Promise.resolve({ clockMs, processorMs: processorHold?.longestMs });
   },
 };
 
