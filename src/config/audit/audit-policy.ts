@@ -52,7 +52,9 @@ class PolicyReader {
     const policy = this.#fields.object(document, "", known);
     const { apiVersion, kind } = policy;
     if (apiVersion !== "audit.k8s.io/v1" || kind !== "Policy")
-      this.#fields.problems.push(`Must be a Policy of audit.k8s.io/v1, is a ${JSON.stringify(kind)} of ${JSON.stringify(apiVersion)}`);
+      this.#fields.problems.push(
+        `Must be a Policy of audit.k8s.io/v1, is a ${JSON.stringify(kind ?? "")} of ${JSON.stringify(apiVersion ?? "")}`,
+      );
     const rules = this.#fields.list(policy["rules"], "rules");
     return {
       omitStages: this.#stages(policy["omitStages"], "omitStages"),
