@@ -29,7 +29,8 @@ function causeOf(failed: Seen, object: Seen, subject: Subject, { view, explain }
       text: `the containers of its target have no request that a utilization could be a share of: ${message}`,
       root: "MissingRequests",
     };
-  if (failed.reason !== "FailedGetResourceMetric") return { text: message, root: String(failed.reason) };
+  if (failed.reason !== "FailedGetResourceMetric" || !view.isReadable(METRICS_API.resource))
+    return { text: message, root: String(failed.reason) };
   if (view.get(METRICS_API) === undefined) {
     const missing = {
       text: `the APIService ${METRICS_API.name} does not exist: no metrics server is installed`,

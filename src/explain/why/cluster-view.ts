@@ -88,6 +88,12 @@ export class ClusterView {
     return !this.unread.some(({ isForbidden, resource }) => isForbidden && resource !== CAUSES && resource !== DECISIONS);
   }
 
+  /** False: `list` would throw. For facts that add to an explanation which stands without them. */
+  isReadable(resource: string, namespace?: string): boolean {
+    const unread = this.unread.find((candidate) => candidate.resource === resource);
+    return unread === undefined || (namespace !== undefined && namespace === unread.exceptNamespace);
+  }
+
   /** In one namespace, or all. Throws an UnreadError. */
   list(resource: string, namespace?: string): readonly Seen[] {
     const unread = this.unread.find((candidate) => candidate.resource === resource);

@@ -5,7 +5,7 @@ import { defineExplainer, found, nameOf, since, type Finding } from "./explainer
 /** Conditions that are "True" when all is well, by the conventions of the API, and of projects that many clusters run. */
 const WELL = new Set([
   ...["Ready", "Available", "Established", "NamesAccepted", "Accepted", "Programmed", "ResolvedRefs", "Initialized", "Reconciled"],
-  ...["Synced", "Healthy", "Valid", "Bound", "Issued", "Approved", "Progressing", "Succeeded"],
+  ...["Synced", "Healthy", "Valid", "Bound", "Issued", "Approved", "Succeeded"],
 ]);
 
 /** Those that are "True" when something is wrong. */

@@ -1,5 +1,5 @@
 /** A Node that is not Ready or cordoned. */
-import { blockedEvictions } from "./disruption-budget.ts";
+import { BUDGETS, blockedEvictions } from "./disruption-budget.ts";
 import { conditionOf, defineExplainer, found, nameOf, patch } from "./explainer.ts";
 
 /** Pods that keep a drain from its end. */
@@ -33,7 +33,10 @@ export const node = defineExplainer({
         because: [{ text: `${pressure}: ${conditionOf(object, pressure).message}`, root: pressure }],
       });
     if (object.spec?.unschedulable !== true) return undefined;
-    const blocked = blockedEvictions(subject.name, view).slice(0, BLOCKED_SHOWN_MAX);
+    const blocked = (view.isReadable(BUDGETS) && view.isReadable("pods") ? blockedEvictions(subject.name, view) : []).slice(
+      0,
+      BLOCKED_SHOWN_MAX,
+    );
     const because = blocked.map(({ pod, budget }) => ({
       text: `a drain waits for pod ${pod.metadata.namespace}/${pod.metadata.name}: ${nameOf(budget)} allows no eviction now`,
     }));

@@ -44,6 +44,7 @@ export const podContainers = defineExplainer({
 /** What containers reported before their node fell silent says nothing about now. */
 function nodeProblem(pod: Seen, subject: Subject, { view, explain }: ExplainContext): Explanation | undefined {
   const target: Subject = { resource: "nodes", namespace: "", name: pod.spec.nodeName };
+  if (!view.isReadable("nodes")) return undefined;
   const text = `${nameOf(subject)} is not Ready`;
   const node = view.get(target);
   if (node === undefined) return found({ text, because: [{ text: `its node ${target.name} does not exist`, root: "NodeMissing" }] });
@@ -132,6 +133,7 @@ const PULL_SECRET_TYPES = ["kubernetes.io/dockerconfigjson", "kubernetes.io/dock
 /** Credentials that the Pod names and that the kubelet cannot use: it pulls without them, and a registry may answer that the image is missing. */
 function pullSecretProblems(pod: Seen, view: ClusterView): readonly Finding[] {
   const { namespace } = pod.metadata;
+  if (!view.isReadable("secrets", namespace)) return [];
   return (pod.spec.imagePullSecrets ?? []).flatMap(({ name }: Seen): readonly Finding[] => {
     const secret = view.get({ resource: "secrets", namespace, name });
     const text = `Secret ${namespace}/${name}, named in imagePullSecrets,`;

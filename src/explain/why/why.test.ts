@@ -168,6 +168,13 @@ describe("why: what could not be read is unknown, and never taken for missing", 
     });
   });
 
+  test("a Pod whose image cannot be pulled, without the permission to read nodes and Secrets", () => {
+    const pod = podWith(waiting("ImagePullBackOff", "unauthorized"), { spec: { imagePullSecrets: [{ name: "registry" }] } });
+    const result = why(view([forbidden("nodes"), forbidden("secrets")], [pod]), POD);
+
+    deepEqual(result.is === "explained" && rootsOf(result.explanation), ["ImagePull"]);
+  });
+
   test("an object of a kind that may not be listed", () => {
     deepEqual(why(view([forbidden("pods")], []), POD), { is: "unread", message: "pods is forbidden" });
     deepEqual(why(view([forbidden("pods", "other")], []), POD), { is: "unread", message: "pods is forbidden" });

@@ -119,7 +119,7 @@ const CONFIGURATIONS = ["validatingwebhookconfigurations", "mutatingwebhookconfi
 /** A webhook that must answer and does not: by its Service, if it has one. */
 function silentWebhook({ match, context: { view, explain } }: Refused): Explanation {
   const name = match[1] ?? "";
-  const configured = CONFIGURATIONS.flatMap((resource) =>
+  const configured = CONFIGURATIONS.filter((resource) => view.isReadable(resource)).flatMap((resource) =>
     view
       .list(resource)
       .flatMap((configuration) =>
