@@ -50,7 +50,11 @@ export interface Entry {
 }
 
 /** Condition on a key for a commit to happen. Absent: unconditional. */
-export type Precondition = { readonly is: "absent" } | { readonly is: "exists" } | { readonly is: "at"; readonly revision: number };
+export type Precondition =
+  | { readonly is: "absent" }
+  | { readonly is: "exists" }
+  /** `value`: that of the key at this revision, if the writer has it. A driver may deliver it to watches instead of reading it again. */
+  | { readonly is: "at"; readonly revision: number; readonly value?: Value };
 
 export interface PutOperation {
   readonly type: "put";

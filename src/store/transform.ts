@@ -44,16 +44,17 @@ export function transformStore(store: Store, transformer: ValueTransformer): Sto
 }
 
 function toStorage(operation: Operation, transformer: ValueTransformer): Operation {
-  if (operation.type === "delete" || isBookkeeping(operation.key)) return operation;
-  const { key, value } = operation;
-  return {
-    ...operation,
-    value: lazyValue({
+  const { key, precondition } = operation;
+  if (isBookkeeping(key)) return operation;
+  const encoded = (value: Value): Value =>
+    lazyValue({
       memo: value.memo,
       makeBytes: () => transformer.toStorage(value.bytes(), key),
       sizeBytes: () => value.sizeBytes() + transformer.overheadBytesMax,
-    }),
-  };
+    });
+  const known = precondition?.is === "at" && precondition.value !== undefined ? precondition : undefined;
+  const checked = known?.value === undefined ? operation : { ...operation, precondition: { ...known, value: encoded(known.value) } };
+  return checked.type === "delete" ? checked : { ...checked, value: encoded(checked.value) };
 }
 
 class Reader {

@@ -83,7 +83,7 @@ export class CachedResourceStorage implements ResourceStorage {
 
   /** Only if it is still at `previous`. */
   update(name: ObjectName, object: StoredObject, previous: StoredObject, options: WriteOptions): Promise<WriteResult> {
-    return this.#put(name, object, { is: "at", revision: previous.revision }, options);
+    return this.#put(name, object, stillAt(previous), options);
   }
 
   async #put(name: ObjectName, object: StoredObject, precondition: Precondition, options: WriteOptions): Promise<WriteResult> {
@@ -181,6 +181,12 @@ export class CachedResourceStorage implements ResourceStorage {
   close(): void {
     this.cache.close();
   }
+}
+
+/** With the value, so that the store need not read it again for watches; without the bytes of an object that was completed when it was read. */
+function stillAt(previous: StoredObject): Extract<Precondition, { readonly is: "at" }> {
+  const { revision, isOutdated } = previous;
+  return isOutdated ? { is: "at", revision } : { is: "at", revision, value: previous.value({ asBytes: false }) };
 }
 
 function indexedReaders({ indexedFields = [], selectableFields }: Resource): FieldReaders {

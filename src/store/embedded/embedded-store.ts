@@ -304,10 +304,11 @@ class Embedded implements RestorableStore {
     if (watched.length > 0) this.#hub.publish(watched.map((write) => this.#changeFromWrite(write)));
   }
 
-  #changeFromWrite({ key, position, value, previous, previousWrite }: PendingWrite): Change {
+  #changeFromWrite({ key, position, value, previous, previousWrite, previousValue }: PendingWrite): Change {
     if (previousWrite !== undefined) return change(key, position, value, entryOf(previousWrite));
-    const before = previous === undefined || previous.deleted ? undefined : this.#entry(key, previous.position);
-    return change(key, position, value, before);
+    if (previous === undefined || previous.deleted) return change(key, position, value, undefined);
+    const before = previousValue ?? this.#value(key, previous.position);
+    return change(key, position, value, { key, revision: revisionOf(previous.position), value: before });
   }
 
   // ── compaction ────────────────────────────────────────────────────────────────────────────────────

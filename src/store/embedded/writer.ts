@@ -34,6 +34,8 @@ export interface PendingWrite {
    * constant writes would keep all its values.
    */
   previousWrite: PendingWrite | undefined;
+  /** The preceding value, if the writer of this commit passed it: then it is not read from disk for watches. */
+  readonly previousValue: Value | undefined;
   readonly commit: PendingCommit;
 }
 
@@ -166,6 +168,7 @@ export class Writer {
         value: operation.type === "put" ? operation.value : undefined,
         previous: head,
         previousWrite: pending,
+        previousValue: operation.precondition?.is === "at" ? operation.precondition.value : undefined,
         commit,
       };
       commit.add(write);

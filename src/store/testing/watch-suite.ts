@@ -2,7 +2,7 @@
 import { deepEqual, equal, ok, throws } from "node:assert/strict";
 import { WATCH_BACKLOG_MAX, type Change, type Store } from "../store.ts";
 import { lazyValue } from "../value.ts";
-import { PODS, Seen, committed, del, put, showChange, storeTest, type Driver } from "./harness.ts";
+import { PODS, Seen, at, committed, del, put, showChange, storeTest, text, type Driver } from "./harness.ts";
 
 export function watchSuite(driver: Driver): void {
   orderTests(driver);
@@ -29,6 +29,27 @@ function orderTests(driver: Driver): void {
       `put ${PODS}a=3@${last}`,
     ]);
   });
+
+  storeTest(
+    driver,
+    "a precondition may have the value of its revision, and watches deliver the same previous values with it",
+    async (store) => {
+      const seen = new Seen(store, PODS, await store.currentRevision());
+
+      const first = await committed(store, put(`${PODS}a`, "1"));
+      const second = await committed(store, put(`${PODS}a`, "2", { ...at(first), value: text("1") }));
+      const refused = await store.commit([put(`${PODS}a`, "lost", { ...at(first), value: text("1") })]);
+      await committed(store, del(`${PODS}a`, { ...at(second), value: text("2") }));
+      await seen.untilRevision(second + 1);
+
+      equal(refused.committed, false);
+      deepEqual(seen.lines, [
+        `put ${PODS}a=1@${first}`,
+        `put ${PODS}a=2@${second} (was 1@${first})`,
+        `delete ${PODS}a@${second + 1} (was 2@${second})`,
+      ]);
+    },
+  );
 
   storeTest(driver, "fast changes of one key are never merged", async (store) => {
     const start = await store.currentRevision();
