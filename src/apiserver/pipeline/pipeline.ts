@@ -139,7 +139,9 @@ export class Pipeline {
       step = "verb";
       const { leadership } = request.context;
       if (leadership !== undefined && !READING.includes(request.verb)) await this.#checkLeadership(leadership);
-      const outcome = await orAborted(request.context.signal, this.#execute(request, resolved, received));
+      const executing = this.#execute(request, resolved, received);
+      if (!(executing instanceof Promise)) request.context.signal?.throwIfAborted();
+      const outcome = executing instanceof Promise ? await orAborted(request.context.signal, executing) : executing;
       this.#count(request, resolved, { code: codeOf(outcome), startedMs: started });
       return outcome.is === "connection" && isForResource(request) ? this.#watched(request, outcome.answer) : outcome;
     } catch (error) {
@@ -160,7 +162,7 @@ export class Pipeline {
   }
 
   /** Hot path: not async, which would cost every request microtasks. */
-  #execute(request: PipelineRequest, resolved: ResolvedResource, body: RequestBody | undefined): Promise<Outcome> {
+  #execute(request: PipelineRequest, resolved: ResolvedResource, body: RequestBody | undefined): MaybePromise<Outcome> {
     if (isDocument(request)) return request.answer().then((answer) => ({ is: "document", answer }));
     if (isForwarded(request)) return request.forward(bytesOf(body)).then((answer) => ({ is: "document", answer }));
     return this.#verbs.handle(this.#current(resolved, request), body === undefined ? request : { ...request, body });

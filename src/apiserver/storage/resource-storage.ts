@@ -14,6 +14,7 @@ import { storagePrefix } from "../../api/machinery/storage-prefix.ts";
 import { COMPACTION_KEY } from "../../store/compaction.ts";
 import type { CommitResult, Entry, Operation, Precondition, Store } from "../../store/store.ts";
 import { isStoreError } from "../../store/store-error.ts";
+import type { MaybePromise } from "../framework/authentication.ts";
 import type { ForeignReader } from "./foreign-value.ts";
 import { rangeOf, WatchedCache } from "./object-cache.ts";
 import { ObjectFormat } from "./object-format.ts";
@@ -59,17 +60,15 @@ export class CachedResourceStorage implements ResourceStorage {
   }
 
   /** The newest state of one object, at least as new as every write acknowledged before the call. */
-  async get(name: ObjectName): Promise<StoredObject | undefined> {
-    const key = this.keyOf(name);
-    if (this.store.capabilities.shared) return this.#getFromStore(key);
-    if (!this.cache.isLoaded) await this.cache.load();
-    return this.cache.get(key);
+  get(name: ObjectName): MaybePromise<StoredObject | undefined> {
+    return this.store.capabilities.shared ? this.#getFromStore(this.keyOf(name)) : this.getCached(name);
   }
 
-  /** The cached state, which may be a little old on a shared store. */
-  async getCached(name: ObjectName): Promise<StoredObject | undefined> {
-    if (!this.cache.isLoaded) await this.cache.load();
-    return this.cache.get(this.keyOf(name));
+  /** The cached state, which may be a little old on a shared store. Hot path: there is a promise only while the cache is loaded. */
+  getCached(name: ObjectName): MaybePromise<StoredObject | undefined> {
+    const { cache } = this;
+    const key = this.keyOf(name);
+    return cache.isLoaded ? cache.get(key) : cache.load().then(() => cache.get(key));
   }
 
   async #getFromStore(key: string): Promise<StoredObject | undefined> {

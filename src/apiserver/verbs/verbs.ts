@@ -6,6 +6,7 @@ import type { KubeObject } from "../../api/machinery/object.ts";
 import { validatePathSegmentName } from "../../api/machinery/names.ts";
 import type { Subresource } from "../../api/machinery/resource.ts";
 import { badRequest, noSuchPath, notFound } from "../../api/machinery/status-error.ts";
+import type { MaybePromise } from "../framework/authentication.ts";
 import type { Endpoint } from "../framework/endpoints.ts";
 import type { Outcome } from "../framework/outcome.ts";
 import { isDryRun, type ApiRequest } from "../framework/request.ts";
@@ -43,23 +44,27 @@ export class Verbs {
     this.#watches = watches;
   }
 
-  /** Throws a StatusError. */
-  async handle({ endpoint, subresource }: ResolvedResource, received: ApiRequest): Promise<Outcome> {
+  /** Throws a StatusError, or rejects with one. Hot path: there is a promise only if there is something to wait for. */
+  handle({ endpoint, subresource }: ResolvedResource, received: ApiRequest): MaybePromise<Outcome> {
     if (endpoint === undefined) return this.#answerDynamic(received);
     checkPlace(endpoint, received);
-    const request = yieldLoopOf(received) === undefined ? received : await parseLarge(endpoint, received);
+    if (yieldLoopOf(received) === undefined) return this.#execute(endpoint, subresource, received);
+    return parseLarge(endpoint, received).then((parsed) => this.#execute(endpoint, subresource, parsed));
+  }
+
+  #execute(endpoint: Endpoint, subresource: Subresource | undefined, request: ApiRequest): MaybePromise<Outcome> {
     if (endpoint.served.deprecation !== undefined) request.context.warn(endpoint.served.deprecation);
     if (request.subresource !== "") return this.#handleSubresource(endpoint, request, subresource);
     if (!endpoint.resource.verbs.includes(request.verb)) throw methodNotAllowed();
     switch (request.verb) {
       case "get":
         if (!endpoint.resource.stored) return getUnstored(this.#server, endpoint, request);
-        return objectOutcome(endpoint, await getObject(endpoint, request));
+        return this.#get(endpoint, request);
       case "list":
         if (!endpoint.resource.stored) return listUnstored(this.#server, endpoint, request);
-        return { is: "list", endpoint, list: await listObjects(endpoint, request) };
+        return listObjects(endpoint, request).then((list) => ({ is: "list", endpoint, list }));
       case "watch":
-        return { is: "watch", endpoint, watch: await watchObjects(this.#server, this.#watches, { endpoint, request }) };
+        return this.#watch(endpoint, request);
       case "create":
         return this.#create(endpoint, request);
       case "update":
@@ -71,6 +76,15 @@ export class Verbs {
       case "deletecollection":
         return deleteCollection(this.#server, endpoint, request);
     }
+  }
+
+  #get(endpoint: Endpoint, request: ApiRequest): MaybePromise<Outcome> {
+    const reading = getObject(endpoint, request);
+    return reading instanceof Promise ? reading.then((object) => objectOutcome(endpoint, object)) : objectOutcome(endpoint, reading);
+  }
+
+  async #watch(endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
+    return { is: "watch", endpoint, watch: await watchObjects(this.#server, this.#watches, { endpoint, request }) };
   }
 
   /** A resource without a definition: of a group whose resources are data, if it exists at all. */
@@ -140,7 +154,7 @@ export class Verbs {
     return objectOutcome(endpoint, object, created ? 201 : 200);
   }
 
-  async #handleSubresource(endpoint: Endpoint, request: ApiRequest, subresource: Subresource | undefined): Promise<Outcome> {
+  #handleSubresource(endpoint: Endpoint, request: ApiRequest, subresource: Subresource | undefined): MaybePromise<Outcome> {
     // The paths of custom resources have no fixed subresources: upstream answers as for a missing object.
     if (subresource === undefined) throw endpoint.resource.isTyped === false ? notFound(endpoint.name, request.name) : noSuchPath();
     if (!subresource.verbs.includes(request.verb)) throw methodNotAllowed();
@@ -152,7 +166,7 @@ export class Verbs {
       case "connection":
         return connect(this.#server, { endpoint, request, subresource });
       case "object":
-        if (request.verb === "get") return objectOutcome(endpoint, await getObject(endpoint, request));
+        if (request.verb === "get") return this.#get(endpoint, request);
         return request.verb === "patch" ? this.#patch(endpoint, request, subresource) : this.#update(endpoint, request, subresource);
     }
   }
@@ -199,10 +213,9 @@ export class Verbs {
 }
 
 /** In the version of the request. */
-async function objectOutcome(endpoint: Endpoint, object: StoredObject, code: 200 | 201 = 200): Promise<Outcome> {
-  const preparing = prepareObjects(endpoint, [object]);
-  if (preparing !== undefined) await preparing;
-  return { is: "object", code, endpoint, object };
+function objectOutcome(endpoint: Endpoint, object: StoredObject, code: 200 | 201 = 200): MaybePromise<Outcome> {
+  const outcome: Outcome = { is: "object", code, endpoint, object };
+  return prepareObjects(endpoint, [object])?.then(() => outcome) ?? outcome;
 }
 
 type ObjectSubresource = Extract<Subresource, { readonly of: "object" }>;

@@ -124,11 +124,12 @@ export class Writer {
     return this.#pending.has(key);
   }
 
-  /** `operations` are prepared. `read` returns what is on disk at a position. */
-  async commit(operations: readonly Operation[], read: (key: string, head: Head) => Entry): Promise<CommitResult> {
-    if (this.#failure !== undefined) throw this.#failure;
+  /** `operations` are prepared. `read` returns what is on disk at a position. Hot path: not async, as in embedded-store.ts. */
+  commit(operations: readonly Operation[], read: (key: string, head: Head) => Entry): Promise<CommitResult> {
+    if (this.#failure !== undefined) return Promise.reject(this.#failure);
     if (this.#waiting.length >= COMMITS_WAITING_MAX) {
-      throw new StoreError("Unavailable", `Cannot commit: ${COMMITS_WAITING_MAX} commits already wait for the disk; try again later`);
+      const problem = `Cannot commit: ${COMMITS_WAITING_MAX} commits already wait for the disk; try again later`;
+      return Promise.reject(new StoreError("Unavailable", problem));
     }
     const places = operations.map(({ key }) => this.#place(key));
     const failed: FailedPrecondition[] = [];
@@ -143,8 +144,7 @@ export class Writer {
       failed.push({ operation: index, key, found });
     }
     if (failed.length === 0) return this.#accept(operations, places);
-    await Promise.all(dependsOn);
-    return { committed: false, failed };
+    return Promise.all(dependsOn).then(() => ({ committed: false, failed }));
   }
 
   /** Resolves when nothing is queued or in flight. */

@@ -97,7 +97,7 @@ export class QuotaUsage {
   }
 
   /** At least as new as every acknowledged write. */
-  read(name: ObjectName): Promise<StoredObject | undefined> {
+  async read(name: ObjectName): Promise<StoredObject | undefined> {
     return this.#quotas().storage.get(name);
   }
 

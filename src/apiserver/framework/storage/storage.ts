@@ -10,6 +10,7 @@ import type { KubeObject } from "../../../api/machinery/object.ts";
 import type { Resource, ServedVersion } from "../../../api/machinery/resource.ts";
 import type { ResourceName } from "../../../api/machinery/status-error.ts";
 import type { Entry, Operation, Precondition, Store, Value } from "../../../store/store.ts";
+import type { MaybePromise } from "../authentication.ts";
 import type { ObjectName } from "./object-key.ts";
 
 /** One object at one revision; all readers of this process share it. */
@@ -133,9 +134,9 @@ export interface ResourceStorage {
   /** Snapshots of paged lists in progress, by revision. */
   readonly pagedSnapshots: Lru<number, Snapshot>;
   /** The newest state, at least as new as every write acknowledged before the call. */
-  get(name: ObjectName): Promise<StoredObject | undefined>;
+  get(name: ObjectName): MaybePromise<StoredObject | undefined>;
   /** The cached state, which may be a little old on a shared store. */
-  getCached(name: ObjectName): Promise<StoredObject | undefined>;
+  getCached(name: ObjectName): MaybePromise<StoredObject | undefined>;
   create(name: ObjectName, object: StoredObject, options: WriteOptions): Promise<WriteResult>;
   /** Only if it is still at `previous`. */
   update(name: ObjectName, object: StoredObject, previous: StoredObject, options: WriteOptions): Promise<WriteResult>;
