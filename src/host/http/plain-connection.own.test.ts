@@ -82,6 +82,15 @@ test("a connection serves plain requests one after the other", async () => {
   client.socket.destroy();
 });
 
+test("a client that ends its side with its request receives a response that is there at once", async () => {
+  await using server = await start(echo);
+  const client = await open(server);
+
+  client.socket.end("GET /a HTTP/1.1\r\nhost: x\r\n\r\n");
+
+  match(await client.until(/GET \/a $/), /^HTTP\/1\.1 200 OK/);
+});
+
 test("the response to a plain request has the head that Node's server writes", async () => {
   await using server = await start(echo);
   const [plain, other] = [await open(server), await open(server)];

@@ -4,14 +4,15 @@
  * rest of its life: whatever is unusual, incomplete or pipelined is handled there, within Node's own limits.
  */
 import type { TLSSocket } from "node:tls";
-import type { HttpHandler, HttpPeer } from "./contract.ts";
+import type { HttpPeer } from "./contract.ts";
 import type { ExchangeContext } from "./exchange.ts";
 import { PlainExchange, type PlainConnectionState } from "./plain-exchange.ts";
 import { readPlainRequest } from "./plain-request.ts";
 
 export interface PlainConnectionOptions {
   readonly context: ExchangeContext;
-  readonly handler: HttpHandler;
+  /** Called for each request. */
+  handle(exchange: PlainExchange): void;
   readonly peer: HttpPeer;
   /** Node's server takes the socket over. Called once at most. */
   handOver(socket: TLSSocket): void;
@@ -32,6 +33,7 @@ export class PlainConnection implements PlainConnectionState {
   #last: PlainExchange | undefined;
   /** Sent by the client before it received the response. */
   #early: Buffer | undefined;
+  readonly #wasHalfOpen: boolean;
   #isClosing = false;
   #hasServed = false;
   #idleSinceMs = performance.now();
@@ -40,6 +42,9 @@ export class PlainConnection implements PlainConnectionState {
     this.socket = socket;
     this.peer = options.peer;
     this.#options = options;
+    // Otherwise Node ends the socket before a request that arrived together with the end is answered.
+    this.#wasHalfOpen = socket.allowHalfOpen;
+    socket.allowHalfOpen = true;
     socket.on("data", this.#onData).on("end", this.#onEnd).on("close", this.#onClose).on("error", this.#onError);
   }
 
@@ -56,7 +61,7 @@ export class PlainConnection implements PlainConnectionState {
     this.#hasServed = true;
     this.#running = exchange;
     this.#last = exchange;
-    this.#options.handler(exchange, exchange);
+    this.#options.handle(exchange);
   };
 
   answered({ isLast }: { readonly isLast: boolean }): void {
@@ -75,6 +80,7 @@ export class PlainConnection implements PlainConnectionState {
     socket.pause();
     socket.off("data", this.#onData).off("end", this.#onEnd).off("close", this.#onClose);
     if (last !== undefined) socket.once("close", () => this.#disconnect(last));
+    socket.allowHalfOpen = this.#wasHalfOpen;
     this.#options.over();
     socket.unshift(bytes);
     this.#options.handOver(socket);
@@ -84,8 +90,11 @@ export class PlainConnection implements PlainConnectionState {
 
   /** The client sends no more: without a request it has no use for the connection, and a running one is cancelled, as by Node's server. */
   readonly #onEnd = (): void => {
-    if (this.#running === undefined) this.close();
-    else this.socket.destroy();
+    // After the requests of this tick have started (arrivals.ts): those that are answered from memory are answered by then.
+    setImmediate(() => {
+      if (this.#running === undefined) this.close();
+      else this.socket.destroy();
+    });
   };
 
   /** Node reports some errors of TLS without closing the connection, such as an attempt to renegotiate. */

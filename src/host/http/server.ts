@@ -13,13 +13,14 @@ import type { AddressInfo, Socket } from "node:net";
 import type { TLSSocket } from "node:tls";
 import type { Logger } from "../../base/logger.ts";
 import type { HttpHandler } from "./contract.ts";
-import type { ExchangeContext } from "./exchange.ts";
+import type { ExchangeContext, NodeExchange } from "./exchange.ts";
 import { Http1Exchange } from "./http1.ts";
 import { Http2Exchange } from "./http2.ts";
 import * as limit from "./limits.ts";
 import { createHttp2Server, createHttpsServer, handleHttp1 } from "./node-servers.ts";
 import { Peers } from "./peers.ts";
 import { PlainConnection } from "./plain-connection.ts";
+import { Arrivals } from "./arrivals.ts";
 import { EndOfTick } from "./end-of-tick.ts";
 import { upgradeExchange, type UpgradeRequest } from "./upgrade.ts";
 
@@ -93,6 +94,7 @@ interface Session {
 
 class NodeHttpsServer implements HttpsServer {
   readonly #handler: HttpHandler;
+  readonly #arrivals = new Arrivals<NodeExchange>((exchange) => this.#handler(exchange, exchange));
   readonly #log: Logger;
   readonly #context: ExchangeContext;
   readonly #server: Server;
@@ -176,7 +178,7 @@ class NodeHttpsServer implements HttpsServer {
   #servePlain(socket: TLSSocket, handOver: () => void): void {
     const connection = new PlainConnection(socket, {
       context: this.#context,
-      handler: this.#handler,
+      handle: (exchange) => this.#arrivals.add(exchange),
       peer: this.#peers.of(socket),
       handOver,
       over: () => this.#plain.delete(connection),
@@ -208,7 +210,7 @@ class NodeHttpsServer implements HttpsServer {
         if (--entry.openStreams === 0) entry.idleSinceMs = performance.now();
       });
       const exchange = new Http2Exchange(this.#context, peer, { stream, headers, rawHeaders });
-      this.#handler(exchange, exchange);
+      this.#arrivals.add(exchange);
     });
   }
 
