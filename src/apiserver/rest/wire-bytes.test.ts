@@ -64,7 +64,7 @@ test("a list has views of the stored bytes of its large objects, so that a clien
   const endpoint = server.server.endpoints.find("", "v1", "configmaps");
   assert.ok(endpoint !== undefined);
   const { body } = await server.call("GET", path);
-  const stored = sizes.map((_, index) => endpoint.storage.getCached({ namespace: "default", name: `c${index}` }));
+  const stored = sizes.map(async (_, index) => endpoint.storage.getCached({ namespace: "default", name: `c${index}` }));
   const objects = (await Promise.all(stored)).filter((object) => object !== undefined);
 
   const pieces = listPieces(endpoint, { objects, revision: Number(body.metadata.resourceVersion) });
