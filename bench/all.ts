@@ -3,6 +3,7 @@ import type { Benchmark } from "./benchmark.ts";
 import { apiserverGrowth } from "./apiserver/growth.ts";
 import { apiserverLists } from "./apiserver/lists.ts";
 import { apiserverProcessorTime } from "./apiserver/processor-time.ts";
+import { apiserverStages } from "./apiserver/stages.ts";
 import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { browserPage } from "./browser/browser.ts";
@@ -39,6 +40,7 @@ export const all: readonly Benchmark[] = [
   storeEtcd,
   apiserverRequests,
   apiserverProcessorTime,
+  apiserverStages,
   apiserverLists,
   apiserverWatchers,
   apiserverGrowth,

@@ -18,6 +18,8 @@ export interface Child<T extends Tasks> extends AsyncDisposable {
 export interface ChildOptions {
   /** Network namespace in which the process runs; default: that of this process. */
   readonly networkNamespace?: string;
+  /** Half of V8's young generation in megabytes; default: V8's. A large one is not collected during a measurement of allocations. */
+  readonly youngGenerationMb?: number;
 }
 
 /**
@@ -25,9 +27,10 @@ export interface ChildOptions {
  * it has exited.
  */
 export function startChild<T extends Tasks>(besideUrl: string, name: string, signal: AbortSignal, options: ChildOptions = {}): Child<T> {
-  const { networkNamespace } = options;
+  const { networkNamespace, youngGenerationMb } = options;
   // Lets it collect garbage before a measurement instead of during it.
-  const nodeArguments = [...process.execArgv, "--expose-gc"];
+  const sizes = youngGenerationMb === undefined ? [] : [`--max-semi-space-size=${youngGenerationMb}`];
+  const nodeArguments = [...process.execArgv, "--expose-gc", ...sizes];
   const child = fork(new URL(`./${name}${extname(besideUrl)}`, besideUrl), {
     // A child's output is not a figure.
     stdio: ["ignore", 2, 2, "ipc"],
