@@ -86,7 +86,7 @@ async function unpackLayer(store: ContentStore, { diffId, ...diff }: FoundLayer,
   await commit(store, { snapshotter, key, name: chainId });
 }
 
-/** Someone else may have unpacked the same layer meanwhile. */
+/** Another client of containerd may have unpacked the same layer meanwhile. */
 async function commit(store: ContentStore, message: { snapshotter: string; key: string; name: string }): Promise<void> {
   try {
     await store.ask(`${messages.SNAPSHOTS}/Commit`, { request: messages.SNAPSHOT_COMMIT, message, response: nothing });
