@@ -33,7 +33,7 @@ export const apiserverProcessorTime: Benchmark = {
     await using children = new Disposables();
     const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
     const child = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
-    const server = await child.call("startK8ts", { directory: context.directory, store: "embedded", alone: true });
+    const server = await child.call("startK8ts", { directory: context.directory, store: "embedded" });
     await load.call("prepare", { ...server, count: CONNECTIONS });
     for (const protocol of PROTOCOLS) {
       for (const [request, budgetUs] of REQUESTS) yield* figuresOf({ load, child, server, protocol, request, budgetUs }, context);

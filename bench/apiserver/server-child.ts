@@ -32,14 +32,14 @@ export interface Credentials {
 }
 
 const tasks = {
-  async startK8ts({ directory, store, alone = false }: K8tsOptions): Promise<StartedServer> {
+  /** The API server without controllers and scheduler: they react to writes, and the garbage collector deletes Pods whose owner does not exist. */
+  async startK8ts({ directory, store }: K8tsOptions): Promise<StartedServer> {
     const config =
       store === "memory" ? ({ driver: "memory" } as const) : ({ driver: "embedded", dataDirectory: join(directory, "k8ts") } as const);
     const { api } = DEFAULT_API_SERVER_OPTIONS;
     // The load exceeds the default in-flight limits, and the benchmark measures the cost of requests.
     const roomy = { ...api, maxRequestsInFlight: 10_000, maxMutatingRequestsInFlight: 10_000 };
-    const others = alone ? ({ controllers: [], scheduler: false } as const) : {};
-    const cluster = await startCluster({ store: config, api: roomy, nodes: 0, listen: true, ...others });
+    const cluster = await startCluster({ store: config, api: roomy, nodes: 0, listen: true, controllers: [], scheduler: false });
     await createAccount(cluster.transport({ userAgent: "bench" }));
     const { users } = JSON.parse(await readFile(cluster.kubeconfig, "utf8")) as { users: [{ user: Record<string, string> }] };
     const pem = (member: string) => Buffer.from(users[0].user[member] ?? "", "base64").toString();
@@ -75,8 +75,6 @@ const tasks = {
 interface K8tsOptions {
   readonly directory: string;
   readonly store: "embedded" | "memory";
-  /** The API server without controllers and scheduler, which react to writes. */
-  readonly alone?: boolean;
 }
 
 interface BareOptions {
