@@ -338,6 +338,23 @@ test("selectable fields select in lists, watches and collections", async () => {
   );
 });
 
+test("a watch whose client reads so slowly that the definition changes meanwhile ends, and does not wait for changes for ever", async () => {
+  await using started = await startedWith(SCHEMA);
+  for (const name of ["a", "b", "c"]) await started.call("POST", CRON_TABS, cronTab(name, { cronSpec: "* * * * *" }));
+  const watch = await started.watch(`${CRON_TABS}?watch=1&resourceVersion=0`);
+  watch.hold(1024 * 1024);
+  await settled(started);
+
+  const { body } = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  body.spec.versions[0].schema.openAPIV3Schema.description = "changed";
+  await started.call("PUT", `${CRDS}/crontabs.example.com`, body);
+  await started.clock.advance(2_000);
+  watch.drain();
+  await settled(started);
+
+  deepEqual([watch.events.length, watch.isEnded], [3, true]);
+});
+
 test("names that another definition of the group uses are not accepted until they are free", async () => {
   await using started = await startServer();
   await createDefinition(started, { schema: SCHEMA });

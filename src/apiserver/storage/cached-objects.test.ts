@@ -61,6 +61,32 @@ test("a follower receives all present objects, then each change in order", async
   assert.deepEqual(received, ["reset", "new a", "new b", "changed b", "deleted a"]);
 });
 
+test("a follower follows the resource that replaced its own, however early", async () => {
+  for (let turns = 0; turns < 12; turns++) {
+    const store = memoryStore(virtualClock());
+    const { objects, endpoints, schemas } = admittingContext({ plugins: [], store });
+    const writer = admittingServer({ plugins: [], store });
+    const followed = new Set<string>();
+
+    const following = objects.follow(MAPS, {
+      put: ({ metadata }) => void followed.add(metadata.name),
+      remove: ({ metadata }) => void followed.delete(metadata.name),
+      reset: () => followed.clear(),
+    });
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    // The second change closes the storage that the first one replaced.
+    for (let change = 0; change < 2; change++) {
+      const { resource } = endpoints.stored(MAPS.group, MAPS.plural)!;
+      endpoints.replace(resource, { ...resource }, schemas);
+    }
+    await following;
+    await make(writer, "a");
+    await objects.listExact(MAPS, "");
+
+    assert.deepEqual([...followed], ["a"], `replaced after ${turns} ticks`);
+  }
+});
+
 test("reads go to the store if it does not report watch progress", async () => {
   const store = memoryStore(virtualClock());
   const shared = wrappedStore(store, {

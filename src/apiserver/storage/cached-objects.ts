@@ -62,8 +62,12 @@ export class CachedObjects implements Objects {
   }
 
   async follow(kind: KindName, follower: Follower): Promise<void> {
-    const { cache } = this.#storage(kind);
-    await cache.load();
+    const storage = this.#storage(kind);
+    const { cache } = storage;
+    await cache.load().catch((error: unknown) => {
+      if (!cache.isClosed) throw error;
+    });
+    if (cache.isClosed) return this.#followNext(storage, kind, follower);
     follower.reset();
     for (const [, stored] of cache.snapshot().entries()) follower.put(stored.object, undefined);
     const listener: CacheListener = {
@@ -71,11 +75,16 @@ export class CachedObjects implements Objects {
       changed: (change) => notify(follower, change),
       ended: () => {
         cache.leave(listener);
-        // The cache reloads by itself; if that fails for good, the server is closing.
+        // The cache reloads by itself; if that fails for good, the resource was removed or the server is closing.
         void this.follow(kind, follower).catch(() => undefined);
       },
     };
     cache.join(listener);
+  }
+
+  /** Follows the resource that replaced a custom resource; nothing follows when the server stops. */
+  async #followNext(closed: ResourceStorage, kind: KindName, follower: Follower): Promise<void> {
+    if (this.#endpoints.stored(kind.group, kind.plural)?.storage !== closed) await this.follow(kind, follower);
   }
 
   #storage(kind: KindName): ResourceStorage {

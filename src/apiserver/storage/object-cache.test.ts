@@ -211,20 +211,58 @@ test("on a shared store the cache requests progress until it has reached the new
   assert.equal(fresh, revision);
 });
 
-test("closing the cache ends listeners and waiting readers, and later reads fail", async () => {
+test("closing the cache ends its listeners, and those that join later", async () => {
   const clock = virtualClock();
   const store = memoryStore(clock);
   const cache = cacheOn(store, clock);
   await cache.load();
-  const heard = listener();
-  cache.join(heard);
+  const [early, late] = [listener(), listener()];
+  cache.join(early);
 
   cache.close();
   cache.close();
+  cache.join(late);
   await put(store, "a");
+  await clock.settle();
 
-  assert.deepEqual(heard.heard, ["ended"]);
+  assert.deepEqual([early.heard, late.heard], [["ended"], ["ended"]]);
+});
+
+test("readers of a cache that is closed while or before it is loaded see the state of the load, and are sent to the store", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  await put(store, "a");
+  for (let turns = 0; turns < 12; turns++) {
+    const cache = cacheOn(store, clock);
+    const loaded = cache.load();
+    for (let turn = 0; turn < turns; turn++) await Promise.resolve();
+    cache.close();
+    await loaded;
+
+    assert.deepEqual([cache.isClosed, names(cache), await cache.freshRevision()], [true, ["a"], undefined], `closed after ${turns} ticks`);
+  }
   const unloaded = cacheOn(store, clock);
   unloaded.close();
-  await assert.rejects(unloaded.load(), (error) => isReason(error, "ServiceUnavailable"));
+  await unloaded.load();
+  assert.deepEqual([names(unloaded), await unloaded.freshRevision()], [["a"], undefined]);
+});
+
+test("a reader that waits for the newest revision is sent to the store when the cache is closed", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  const shared: Store = Object.create(memory, {
+    capabilities: { value: { ...memory.capabilities, shared: true } },
+    list: { value: memory.list.bind(memory) },
+    currentRevision: { value: memory.currentRevision.bind(memory) },
+    watch: { value: () => ({ requestProgress() {}, close() {} }) },
+  });
+  const cache = cacheOn(shared, clock);
+  await cache.load();
+  await put(memory, "a");
+
+  const reading = cache.freshRevision();
+  await clock.settle();
+  cache.close();
+
+  assert.equal(await reading, undefined);
 });

@@ -4,7 +4,8 @@
  * (etcd) a consistent read first queries the newest revision and waits until the cache has reached it; where the store does not report that
  * (`capabilities.progress` is false), consistent reads go to the store itself.
  *
- * Loaded on first use. If the feeding watch breaks, the watchers are ended (they list again), and the cache is reloaded.
+ * Loaded on first use. If the feeding watch breaks, the watchers are ended (they list again), and the cache is reloaded. A closed cache
+ * receives no more changes: requests that still use it read the store itself, and watches that begin end at once.
  */
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -51,7 +52,7 @@ export class WatchedCache implements ObjectCache {
   #isLoaded = false;
   #isClosed = false;
   #feed: Watch | undefined;
-  #waiters: { readonly revision: number; resolve(): void; reject(error: StatusError): void }[] = [];
+  #waiters: { readonly revision: number; resolve(): void }[] = [];
 
   constructor(options: ObjectCacheOptions) {
     this.#options = options;
@@ -60,6 +61,10 @@ export class WatchedCache implements ObjectCache {
 
   get isLoaded(): boolean {
     return this.#isLoaded;
+  }
+
+  get isClosed(): boolean {
+    return this.#isClosed;
   }
 
   get lastChange(): number {
@@ -87,12 +92,13 @@ export class WatchedCache implements ObjectCache {
   async freshRevision(): Promise<number | undefined> {
     const { store } = this.#options;
     const revision = await translated(() => store.currentRevision());
+    if (this.#isClosed) return undefined;
     // A store that this process owns delivers every change before it acknowledges it.
     if (!store.capabilities.shared) return Math.max(revision, this.#lastChange);
     if (this.#synced >= revision) return this.#synced;
     if (!store.capabilities.progress) return undefined;
     await this.#untilReached(revision);
-    return this.#synced;
+    return this.#isClosed ? undefined : this.#synced;
   }
 
   /** The revision that the cache has certainly reached, without a query. */
@@ -122,21 +128,23 @@ export class WatchedCache implements ObjectCache {
     return index.get(value);
   }
 
+  /** The listener of a closed cache is ended, in a microtask: it would otherwise wait for changes that never come. */
   join(listener: CacheListener): void {
-    this.#listeners.add(listener);
+    if (this.#isClosed) void Promise.resolve().then(() => listener.ended());
+    else this.#listeners.add(listener);
   }
 
   leave(listener: CacheListener): void {
     this.#listeners.remove(listener);
   }
 
-  /** Ends the listeners, too: no more changes follow. */
+  /** Ends the listeners, too: no more changes follow. Waiting readers read the store. */
   close(): void {
     if (this.#isClosed) return;
     this.#isClosed = true;
     this.#feed?.close();
     this.#endListeners();
-    for (const { reject } of this.#waiters.splice(0)) reject(closedCache(this.#options.prefix));
+    for (const { resolve } of this.#waiters.splice(0)) resolve();
   }
 
   async #load(): Promise<void> {
@@ -156,13 +164,12 @@ export class WatchedCache implements ObjectCache {
       startAfter = page.entries.at(-1)?.key;
       if (page.remaining === 0) break;
     }
-    if (this.#isClosed) throw closedCache(prefix);
     // Listeners that joined since the watch broke would miss the changes in between.
     this.#endListeners();
     this.#objects = objects;
     this.#indexes.clear();
     this.#lastChange = revision;
-    this.#follow(revision);
+    if (!this.#isClosed) this.#follow(revision);
     this.#reach(revision);
     // A write between the list and the watch is still to be delivered; readers that could know of it must wait for it.
     const newest = await store.currentRevision();
@@ -206,10 +213,9 @@ export class WatchedCache implements ObjectCache {
   }
 
   async #untilReached(revision: number): Promise<void> {
-    if (this.#synced >= revision) return;
-    if (this.#isClosed) throw closedCache(this.#options.prefix);
+    if (this.#synced >= revision || this.#isClosed) return;
     this.#feed?.requestProgress();
-    await new Promise<void>((resolve, reject) => this.#waiters.push({ revision, resolve, reject }));
+    await new Promise<void>((resolve) => this.#waiters.push({ revision, resolve }));
   }
 
   async #requestProgressAgain(): Promise<void> {

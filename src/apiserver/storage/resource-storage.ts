@@ -61,7 +61,8 @@ export class CachedResourceStorage implements ResourceStorage {
 
   /** The newest state of one object, at least as new as every write acknowledged before the call. */
   get(name: ObjectName): MaybePromise<StoredObject | undefined> {
-    return this.store.capabilities.shared ? this.#getFromStore(this.keyOf(name)) : this.getCached(name);
+    // A request that began before the resource was replaced must not read the state of that time.
+    return this.store.capabilities.shared || this.cache.isClosed ? this.#getFromStore(this.keyOf(name)) : this.getCached(name);
   }
 
   /** The cached state, which may be a little old on a shared store. Hot path: there is a promise only while the cache is loaded. */

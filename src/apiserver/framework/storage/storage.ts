@@ -91,6 +91,8 @@ export type Snapshot = SortedMap<string, StoredObject>;
 /** All objects of one resource in memory, in order, fed by one watch of the store. */
 export interface ObjectCache {
   readonly isLoaded: boolean;
+  /** It receives no more changes: the resource was replaced or removed, or the server stops. */
+  readonly isClosed: boolean;
   /** Revision of the newest change, or of the load. */
   readonly lastChange: number;
   /** Number of listeners. */
@@ -107,6 +109,7 @@ export interface ObjectCache {
   snapshot(): Snapshot;
   /** Objects whose indexed field has this value, in order; undefined if there is no such index. */
   withField(path: string, value: string): Iterable<readonly [string, StoredObject]> | undefined;
+  /** Calls the listener with each later change, until it is ended. */
   join(listener: CacheListener): void;
   leave(listener: CacheListener): void;
 }
