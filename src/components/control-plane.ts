@@ -8,6 +8,7 @@ import type { ApiServer } from "../apiserver/api-server.ts";
 import { newUid } from "../base/uuid.ts";
 import type { Clock } from "../base/clock.ts";
 import { Disposables } from "../base/disposables.ts";
+import { useExternal } from "../base/use-external.ts";
 import { IN_PROCESS_HOST, RequestMetrics } from "../client/request-metrics.ts";
 import type { Logger } from "../base/logger.ts";
 import type { Random } from "../base/random.ts";
@@ -162,7 +163,7 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
     ...(options.advertised === undefined ? {} : { advertised: options.advertised }),
   };
   const server = starting.use(await steps.step("started API server", () => startServer(store, options, context)));
-  if (config.driver === "embedded") starting.use(await clock.external(serveStore(store, config.dataDirectory, { log })));
+  if (config.driver === "embedded") useExternal(starting, clock, await clock.external(serveStore(store, config.dataDirectory, { log })));
   const { core } = server;
   await options.beforeComponents?.(core);
   // In this process no authentication is needed.

@@ -8,6 +8,7 @@ import { startHttpApi } from "../../apiserver/http/http-api.ts";
 import type { Identity } from "../../apiserver/framework/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
+import { useExternal } from "../../base/use-external.ts";
 import type { Logger } from "../../base/logger.ts";
 import { ListenError, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
@@ -83,8 +84,7 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   // Without a network there is no address to publish; with a specific bind address that one is published, whatever was advertised.
   const reached = isUnspecified(serving.bindAddress) ? {} : { url };
   if (address !== undefined) await core.advertise?.({ address, port: http.port, ...reached });
-  const kubeconfigs = await clock.external(KubeconfigFiles.open(serving));
-  starting.defer(() => clock.external(kubeconfigs[Symbol.asyncDispose]()));
+  const kubeconfigs = useExternal(starting, clock, await clock.external(KubeconfigFiles.open(serving)));
   const writeKubeconfigs = () => clock.external(kubeconfigs.write({ server: url, authority: certificates.authority, pki, log }));
   await writeKubeconfigs();
   const onRenewed = async () => {

@@ -15,6 +15,7 @@ import type { RemoteConnector } from "../../apiserver/framework/apis/aggregation
 import type { Identity } from "../../apiserver/framework/identity.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
+import { useExternal } from "../../base/use-external.ts";
 import type { Logger } from "../../base/logger.ts";
 import type { Random } from "../../base/random.ts";
 import { provideTimeZones } from "../../cel/values/time-zones.ts";
@@ -94,8 +95,9 @@ export async function startApiServerOn(
   const remote = remoteConnector({ proxyCertificate: () => proxyClient ?? part.pki.pair("front-proxy-client") });
   const admission = await clock.external(readAdmission(apiServer));
   const webhookTransport = starting.use(networkWebhookTransport({ clock, credentials: admission.credentials }));
+  const { auditLog } = apiServer;
   const audit =
-    apiServer.auditLog === undefined ? undefined : starting.use(await clock.external(openAuditLog(apiServer.auditLog, { clock, log })));
+    auditLog === undefined ? undefined : useExternal(starting, clock, await clock.external(openAuditLog(auditLog, { clock, log })));
   const part = await startApiServerPart(apiServer, {
     ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
     startCore: async (given) => {
