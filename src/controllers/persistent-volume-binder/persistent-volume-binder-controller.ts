@@ -254,6 +254,7 @@ async function recycle(volume: PersistentVolume, pass: Pass, { recyclers }: Bind
   }
   const result = await recyclers.advance(volume, pass);
   if (result.is === "under-way") return onChange;
+  if (result.is === "backing-off") return after(result.remainingMs);
   if (result.is === "failed") {
     await markFailed(volume, warning("VolumeFailedRecycle", result.message), pass);
     return after(WAITING_RETRY_MS);

@@ -14,7 +14,11 @@ import { recyclerKey, recyclerPod, recyclerState } from "./recycler-pod.ts";
 
 export type RecycleResult =
   /** A change of its Pod triggers the next step. */
-  { readonly is: "under-way" } | { readonly is: "recycled" } | { readonly is: "failed"; readonly message: string };
+  | { readonly is: "under-way" }
+  | { readonly is: "recycled" }
+  | { readonly is: "failed"; readonly message: string }
+  /** It failed a short time ago. */
+  | { readonly is: "backing-off"; readonly remainingMs: number };
 
 /** A Pod that this process created. */
 interface Recycler {
@@ -23,20 +27,28 @@ interface Recycler {
   readonly watch: TransportWatch | undefined;
 }
 
+/** From a failed Pod to the next one: a Pod that fails at once must not be created again at once, and its deletion triggers a reconciliation. */
+const BACK_OFF_MS = 60_000;
+
 const UNDER_WAY: RecycleResult = { is: "under-way" };
 
 export class Recyclers {
   /** By the volume's name. */
   readonly #started = new Map<string, Recycler>();
+  /** When the volume's Pod has failed, by the volume's name. */
+  readonly #failedAtMs = new Map<string, number>();
 
   /** The next step for a volume whose kind can be recycled. */
   async advance(volume: PersistentVolume, pass: Pass): Promise<RecycleResult> {
     const { name } = volume.metadata;
     const state = recyclerState(pass.read.get(pods, recyclerKey(name)), this.#started.get(name)?.uid);
     switch (state.is) {
-      case "missing":
+      case "missing": {
+        const remainingMs = this.#remainingMs(name, pass);
+        if (remainingMs > 0) return { is: "backing-off", remainingMs };
         await this.#start(volume, pass);
         return UNDER_WAY;
+      }
       case "running":
       case "terminating":
         return UNDER_WAY;
@@ -45,6 +57,7 @@ export class Recyclers {
         return { is: "failed", message: "Recycle failed: old recycler pod found, will retry later" };
       case "failed":
         await this.abandon(name, pass);
+        this.#failedAtMs.set(name, pass.clock.monotonic());
         return { is: "failed", message: `Recycle failed: failed to recycle volume: ${state.reason}` };
       case "succeeded":
         await this.abandon(name, pass);
@@ -54,11 +67,17 @@ export class Recyclers {
 
   /** Deletes the Pod that was created for the volume, if any. */
   async abandon(volumeName: string, pass: Pass): Promise<void> {
+    this.#failedAtMs.delete(volumeName);
     const recycler = this.#started.get(volumeName);
     if (recycler === undefined) return;
     await deletePod(volumeName, pass);
     recycler.watch?.stop();
     this.#started.delete(volumeName);
+  }
+
+  #remainingMs(volumeName: string, { clock }: Pass): number {
+    const failedAtMs = this.#failedAtMs.get(volumeName);
+    return failedAtMs === undefined ? 0 : failedAtMs + BACK_OFF_MS - clock.monotonic();
   }
 
   async #start(volume: PersistentVolume, pass: Pass): Promise<void> {

@@ -126,6 +126,7 @@ test("a volume whose recycler Pod fails is Failed with its message, and is empti
 
   const message = "Recycle failed: failed to recycle volume: Pod was active on the node longer than the specified deadline";
   assert.deepEqual(eventsOfVolume(cluster), [`Warning VolumeFailedRecycle PersistentVolume/v ${message}`]);
+  assert.equal(await stateOf(cluster), `Failed c ${message}`, "no Pod at once, although the deletion of the last one triggers the volume");
   await cluster.clock.advance(60_000);
   assert.equal(await stateOf(cluster), `Failed c ${message}; recycler-for-v`);
   await end(cluster, { phase: "Succeeded" });
