@@ -208,6 +208,21 @@ describe("databases on volumes of nodes", { ...needs(...REAL_CLUSTER_NEEDS, "loo
     await checkRows();
   });
 
+  test("`k8ts node remove` deletes no volumes without confirmation", async () => {
+    const [second = ""] = (await field("nodes", ".items[*].metadata.name")).split(" ").filter((name) => name.endsWith("-2"));
+
+    const { exitCode, stderr } = await cluster.k8ts("node", "remove", second);
+
+    equal(exitCode, 1);
+    match(
+      stderr,
+      new RegExp(
+        `Cannot ask for confirmation to delete node ${second} with \\d+ volumes? of PersistentVolumeClaims: .* confirm with --yes`,
+      ),
+    );
+    await checkRows();
+  });
+
   test("a volume with policy Delete is removed from its disk with its claim, and one with Retain is kept", async () => {
     const volumeOf = (claim: string) => field(`pvc ${claim}`, ".spec.volumeName");
     const [removed, copy, kept] = [await volumeOf("data-db-1"), await volumeOf("copy-db-1"), await volumeOf("data-db-2")];

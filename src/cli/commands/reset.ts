@@ -1,8 +1,7 @@
 /** `k8ts reset`: stops a cluster and deletes its data, volumes, certificates, images, logs and kubectl context. */
-import { promptUser } from "../../host/processes/standard-input.ts";
-import { hasTerminal } from "../../host/processes/exec-program.ts";
 import { fileExists } from "../../host/files/files.ts";
 import { defineCommand } from "../framework/command.ts";
+import { confirmationFlag, confirmDeletion, volumesText } from "../framework/confirm-deletion.ts";
 import { findHome, type ClusterHome } from "../../cluster/home/cluster-home.ts";
 import { countVolumes } from "../../cluster/machine/count-volumes.ts";
 import { chooseHome, homeFlags } from "../../cluster/home/home-flags.ts";
@@ -14,7 +13,7 @@ import { removeContexts } from "../../cluster/kubeconfig/user-contexts.ts";
 export const reset = defineCommand({
   description:
     "Stop a local cluster and delete it: its data, volumes, certificates, images, logs and kubectl context. Asks for confirmation.",
-  flags: { ...homeFlags, ...stopTimeoutFlag, yes: { type: "boolean", doc: "Do not ask for confirmation." } },
+  flags: { ...homeFlags, ...stopTimeoutFlag, ...confirmationFlag },
   arguments: {},
   examples: ["k8ts reset", "k8ts reset --yes", "k8ts reset --name second --yes"],
 
@@ -42,14 +41,9 @@ export const reset = defineCommand({
 });
 
 async function isConfirmed(home: ClusterHome): Promise<boolean> {
-  const { name, directory } = home;
-  if (!hasTerminal())
-    throw new Error(
-      `Cannot ask for confirmation to delete cluster "${name}" (${directory}): standard input is not a terminal; confirm with --yes`,
-    );
   const volumes = await countVolumes(home);
-  const including = volumes === 0 ? "" : `, including ${volumes === 1 ? "1 volume" : `${volumes} volumes`} of PersistentVolumeClaims`;
-  return /^y(es)?$/i.test((await promptUser(`Delete cluster "${name}" and all data in ${directory}${including}? [y/N] `)).trim());
+  const including = volumes === 0 ? "" : `, including ${volumesText(volumes)}`;
+  return confirmDeletion(`cluster "${home.name}" and all data in ${home.directory}${including}`);
 }
 
 /** A kubeconfig that cannot be changed does not prevent the deletion of the rest. */

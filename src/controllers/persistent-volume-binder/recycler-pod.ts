@@ -8,7 +8,8 @@ const NAME_PREFIX = "recycler-for-";
 /** Any image with a shell and `find`. Upstream's is a Debian base image of its own build. */
 const IMAGE = "busybox:1";
 const MOUNT_PATH = "/scrub";
-const SCRUB = `test -e ${MOUNT_PATH} && find ${MOUNT_PATH} -mindepth 1 -delete && test -z "$(ls -A ${MOUNT_PATH})" || exit 1`;
+/** Not with `-delete`, which some builds of busybox lack. */
+const SCRUB = `test -e ${MOUNT_PATH} && find ${MOUNT_PATH} -mindepth 1 -maxdepth 1 -exec rm -rf -- {} + && test -z "$(ls -A ${MOUNT_PATH})" || exit 1`;
 
 const GIBIBYTE = 1024n ** 3n;
 /** Upstream's defaults: deadline per gibibyte of capacity, and the least one. */
