@@ -5,7 +5,7 @@ import { nodes } from "../api/core/v1/node.ts";
 import { pods } from "../api/core/v1/pod.ts";
 import type { Pod, PodSpec } from "../api/generated/core/v1.ts";
 import type { Kubelet } from "./kubelet.ts";
-import { ContainerConfigError, MountError, PodNetworkError, PodRejectedError } from "./contracts/pod-machine.ts";
+import { ContainerConfigError, ImageVolumesError, MountError, PodNetworkError, PodRejectedError } from "./contracts/pod-machine.ts";
 import { RuntimeError } from "./contracts/runtime.ts";
 import { fakeMachine, realRuntime, type FakeMachine, type RealRuntime } from "./testing/fake-machine.ts";
 import { startWorld, type World } from "./testing/world.ts";
@@ -90,6 +90,47 @@ test("failed mounts emit FailedMount and are retried with backoff, while the Pod
   assert.deepEqual(meanwhile?.status?.containerStatuses?.[0]?.state, { waiting: { reason: "ContainerCreating" } });
   assert.deepEqual([...new Set(await world.eventsOf("p"))].slice(0, 1), [`Warning FailedMount ${MISSING}`]);
   assert.equal((await world.get("p"))?.status?.phase, "Running");
+});
+
+test("an image volume without its image has upstream's waiting states and events, and is pulled again with the back-off of images", async () => {
+  await using world = await startWorld();
+  const { machine } = await startNode(world);
+  const triedAtMs: number[] = [];
+  const begunAtMs = world.clock.now();
+  const problem = { reason: "ErrImagePull", message: "no such image" } as const;
+  machine.onPrepare = () => {
+    triedAtMs.push(world.clock.now() - begunAtMs);
+    return triedAtMs.length < 3 ? Promise.reject(new ImageVolumesError(new Map([["data:1", problem]]))) : Promise.resolve();
+  };
+  await world.pod("p", {
+    containers: [
+      { name: "c", image: "web:1", volumeMounts: [{ name: "v", mountPath: "/v" }] },
+      { name: "other", image: "web:1" },
+    ],
+    volumes: [{ name: "v", image: { reference: "data:1" } }],
+  });
+
+  const states: unknown[] = [];
+  for (const stepMs of [5_000, 20_000, 10_000]) {
+    await world.clock.advance(stepMs);
+    states.push((await world.get("p"))?.status?.containerStatuses?.map(({ state }) => state?.waiting));
+  }
+
+  const other = { reason: "ContainerCreating" };
+  const later = { reason: "ImagePullBackOff", message: 'Back-off pulling image "data:1": ErrImagePull: no such image' };
+  assert.deepEqual(triedAtMs, [0, 10_000, 30_000]);
+  assert.deepEqual(states, [
+    [problem, other],
+    [later, other],
+    [undefined, undefined],
+  ]);
+  assert.equal((await world.get("p"))?.status?.phase, "Running");
+  assert.deepEqual((await world.eventsOf("p")).slice(0, 4), [
+    'Warning Failed Failed to pull image "data:1": no such image',
+    "Warning Failed Error: ErrImagePull",
+    'Normal BackOff Back-off pulling image "data:1"',
+    "Warning Failed Error: ImagePullBackOff",
+  ]);
 });
 
 test("mounts are retried at once when an object that the Pod refers to changes", async () => {

@@ -101,7 +101,12 @@ export async function startContainerNode(options: ContainerNodeOptions): Promise
     await startNodeCsi({ ...plugins, random, metrics, informers, handlers: [dra.handler], sidecars: options.csiSidecars }),
   );
   late.calls = csi.calls;
-  const images = volumeImages({ runtime, credentials: (pod, image) => podCredentials(pod, image, references) });
+  const images = volumeImages({
+    runtime,
+    credentials: (pod, image) => podCredentials(pod, image, references),
+    record: (pod, event) => late.kubelet?.record(pod, event),
+    clock,
+  });
   const volumes = starting.use(
     await startPodVolumes({
       ...{ rootDirectory, nodeName, references, tokens, podCertificates, csi: csi.volumes },

@@ -66,6 +66,23 @@ export class MountError extends Error {
   override readonly name = "MountError";
 }
 
+/** Why an image is not available: the waiting state of the containers that need it. */
+export interface ImageProblem {
+  readonly reason: "ErrImagePull" | "ErrImageNeverPull" | "InvalidImageName";
+  readonly message: string;
+}
+
+/** All other volumes are mounted. By the image's reference. */
+export class ImageVolumesError extends Error {
+  override readonly name = "ImageVolumesError";
+  readonly problems: ReadonlyMap<string, ImageProblem>;
+
+  constructor(problems: ReadonlyMap<string, ImageProblem>) {
+    super([...problems].map(([reference, { message }]) => `${reference}: ${message}`).join("; "));
+    this.problems = problems;
+  }
+}
+
 /** Reason and message of the status of a Pod that its node terminates. */
 export interface PodEviction {
   readonly reason: string;

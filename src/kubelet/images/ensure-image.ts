@@ -7,7 +7,7 @@ import type { Clock } from "../../base/clock.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
 import type { PodWorkerMemory } from "../pod/pod-state.ts";
 import type { PodMachine } from "../contracts/pod-machine.ts";
-import { withTag } from "../shared/image-reference.ts";
+import { invalidName } from "../shared/image-reference.ts";
 import type { PullOptions, PullProgress, Runtime } from "../contracts/runtime.ts";
 import { formatDuration, messageOf, recordContainerEvent } from "../pod/pod-events.ts";
 
@@ -67,16 +67,6 @@ function refuse({ container: { name, image = "" }, record }: Wanted, { memory, c
   memory.couldNotStart(name, { reason: "ErrImageNeverPull", message }, clock.now());
   record({ type: "Warning", reason: "ErrImageNeverPull", message });
   record({ type: "Warning", reason: "Failed", message: "Error: ErrImageNeverPull" });
-}
-
-/** Undefined: a valid image name. */
-function invalidName(image: string): string | undefined {
-  try {
-    withTag(image);
-    return undefined;
-  } catch (error) {
-    return messageOf(error);
-  }
 }
 
 /** Nothing was pulled, so there is no back-off. */

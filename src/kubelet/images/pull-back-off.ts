@@ -32,3 +32,11 @@ export function pullBackOff(image: string, { backOff, error, message }: PullFail
   const reason = error.slice(0, error.indexOf(":"));
   return { waiting: { reason, message }, untilMs: Math.min(secondStatusAtMs, retryAtMs) };
 }
+
+/** The same for the image of a volume. What was not pulled keeps its reason: there is nothing to back off from. */
+export function volumeImageBackOff(reference: string, failure: PullFailure, nowMs: number): PullWait | undefined {
+  const wait = pullBackOff(reference, failure, nowMs);
+  if (wait === undefined || failure.error.startsWith("ErrImagePull:")) return wait;
+  const reason = failure.error.slice(0, failure.error.indexOf(":"));
+  return { waiting: { reason, message: failure.message }, untilMs: wait.untilMs };
+}

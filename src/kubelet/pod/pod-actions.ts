@@ -9,10 +9,10 @@ import type { RecordedEvent } from "../../client/events/event-recorder.ts";
 import { ContainerStarts, type ContainerStartsOptions } from "./containers/start-containers.ts";
 import { ContainerStops } from "./containers/stop-containers.ts";
 import { DevicesError } from "../contracts/pod-devices.ts";
-import { MountError, PodRejectedError } from "../contracts/pod-machine.ts";
+import { ImageVolumesError, MountError, PodRejectedError } from "../contracts/pod-machine.ts";
 import type { PodAction } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
-import { messageOf, recordContainerEvent } from "./pod-events.ts";
+import { messageOf, recordContainerEvent, recordImageProblem } from "./pod-events.ts";
 
 export interface PodActionsOptions extends ContainerStartsOptions {
   /** Called when background work has settled. */
@@ -180,6 +180,11 @@ export class PodActions {
         const { reason, message } = error;
         memory.eviction ??= { reason, message: `Pod was rejected: ${message}` };
         recorder.record(pod, { type: "Warning", reason, message });
+        return;
+      }
+      if (error instanceof ImageVolumesError) {
+        memory.couldNotHaveImages(error.problems, clock.now());
+        for (const [reference, problem] of error.problems) recordImageProblem(recorder, pod, reference, problem);
         return;
       }
       memory.couldNotPrepare(clock.now());

@@ -1,6 +1,7 @@
 /** Events of a Pod and its containers, with upstream's reasons and messages. */
 import type { Container, EphemeralContainer, Pod } from "../../api/generated/core/v1.ts";
 import type { EventRecorder, RecordedEvent } from "../../client/events/event-recorder.ts";
+import type { ImageProblem } from "../contracts/pod-machine.ts";
 import type { ContainerRole, Waiting } from "./plan/plan-contract.ts";
 import { DEADLINE } from "./status/pod-status.ts";
 
@@ -24,11 +25,22 @@ export function recordContainerEvent(recorder: EventRecorder, pod: Pod, name: st
   recorder.record(pod, { ...event, fieldPath: `spec.${MEMBERS[definitionOf(pod, name).role]}{${name}}` });
 }
 
+/** Records that the image of a volume is not available. */
+export function recordImageProblem(recorder: EventRecorder, pod: Pod, reference: string, { reason, message }: ImageProblem): void {
+  const [event, detail] =
+    reason === "ErrImagePull"
+      ? ["Failed", `Failed to pull image "${reference}": ${message}`]
+      : [reason === "InvalidImageName" ? "InspectFailed" : reason, message];
+  recorder.record(pod, { type: "Warning", reason: event, message: detail });
+  recorder.record(pod, { type: "Warning", reason: "Failed", message: `Error: ${reason}` });
+}
+
 /** Records that a container waits for its back-off. */
-function recordBackOff(recorder: EventRecorder, pod: Pod, name: string, reason: string): void {
+function recordBackOff(recorder: EventRecorder, pod: Pod, name: string, { reason, message: why }: Waiting): void {
   if (reason === "ImagePullBackOff") {
-    const { image = "" } = definitionOf(pod, name).container;
-    recordContainerEvent(recorder, pod, name, { type: "Normal", reason: "BackOff", message: `Back-off pulling image "${image}"` });
+    // The image of the container or of a volume.
+    const message = /^Back-off pulling image ".*?"/.exec(why)?.[0] ?? "Back-off pulling image";
+    recordContainerEvent(recorder, pod, name, { type: "Normal", reason: "BackOff", message });
     recordContainerEvent(recorder, pod, name, { type: "Warning", reason: "Failed", message: "Error: ImagePullBackOff" });
   } else if (reason === "CrashLoopBackOff") {
     const message = `Back-off restarting failed container ${name} in pod ${podText(pod)}`;
@@ -50,9 +62,8 @@ export class ReportedEvents {
   }
 
   /** Records a back-off each time that a container begins to wait for another reason. */
-  recordWaiting(pod: Pod, waiting: ReadonlyMap<string, Pick<Waiting, "reason">>): void {
-    for (const [name, { reason }] of waiting)
-      if (this.#waiting.get(name)?.reason !== reason) recordBackOff(this.#recorder, pod, name, reason);
+  recordWaiting(pod: Pod, waiting: ReadonlyMap<string, Waiting>): void {
+    for (const [name, why] of waiting) if (this.#waiting.get(name)?.reason !== why.reason) recordBackOff(this.#recorder, pod, name, why);
     this.#waiting = waiting;
   }
 

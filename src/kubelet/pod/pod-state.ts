@@ -6,7 +6,7 @@ import type { Container, Pod, ResourceRequirements } from "../../api/generated/c
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { PullFailure } from "../images/pull-back-off.ts";
 import { BACK_OFF_MIN_MS, backOffUntilMs, grownBackOff, type BackOff } from "./containers/back-off.ts";
-import { PodNetworkError, type PodEviction } from "../contracts/pod-machine.ts";
+import { PodNetworkError, type ImageProblem, type PodEviction } from "../contracts/pod-machine.ts";
 import { RuntimeError } from "../contracts/runtime.ts";
 import { usedVolumes } from "./used-volumes.ts";
 
@@ -44,6 +44,8 @@ export interface PodMemory {
   readonly failures: ReadonlyMap<string, StartFailure>;
   /** Images that failed to be pulled. */
   readonly pulls: ReadonlyMap<string, PullFailure>;
+  /** Images of volumes that are not available, by reference. */
+  readonly volumeImages: ReadonlyMap<string, PullFailure>;
   /** Containers whose start is in progress, by name. */
   readonly starting: ReadonlySet<string>;
   /** Back-off of a restart of all containers; undefined: none applies. */
@@ -73,6 +75,7 @@ export class PodWorkerMemory implements PodMemory {
   readonly endedBefore = new Set<string>();
   readonly failures = new Map<string, StartFailure>();
   readonly pulls = new Map<string, PullFailure>();
+  readonly volumeImages = new Map<string, PullFailure>();
   readonly starting = new Set<string>();
   restartAll: RestartAllBackOff | undefined;
   sandboxRetryAtMs: number | undefined;
@@ -127,14 +130,22 @@ export class PodWorkerMemory implements PodMemory {
     this.failures.set(name, { reason, message, retryAtMs: nowMs + againAfterMs(error) });
   }
 
-  couldNotPull(image: string, { reason, message }: Pick<StartFailure, "reason" | "message">, nowMs: number): void {
-    const backOff = grownBackOff(this.pulls.get(image)?.backOff, { eventMs: nowMs, nowMs });
-    this.pulls.set(image, { backOff, error: `${reason}: ${message}`, message });
+  couldNotPull(image: string, failure: Pick<StartFailure, "reason" | "message">, nowMs: number): void {
+    this.pulls.set(image, grownPullFailure(this.pulls.get(image), failure, nowMs));
+  }
+
+  /** All other volumes are mounted. The time of the next preparation follows from the back-offs of the images. */
+  couldNotHaveImages(problems: ReadonlyMap<string, ImageProblem>, nowMs: number): void {
+    for (const [reference, problem] of problems)
+      this.volumeImages.set(reference, grownPullFailure(this.volumeImages.get(reference), problem, nowMs));
+    this.prepareRetryAtMs = undefined;
+    this.#prepareFailures = 0;
   }
 
   prepared(pod: Pod): void {
     this.#preparedVolumes = new Set(usedVolumes(pod).map(({ name }) => name));
     this.grantedPod = pod.spec?.resources ?? {};
+    this.volumeImages.clear();
     this.#prepareFailures = 0;
   }
 
@@ -172,6 +183,15 @@ export class PodWorkerMemory implements PodMemory {
   couldNotRunSandbox(nowMs: number, error?: unknown): void {
     this.sandboxRetryAtMs = nowMs + againAfterMs(error);
   }
+}
+
+function grownPullFailure(
+  before: PullFailure | undefined,
+  { reason, message }: Pick<StartFailure, "reason" | "message">,
+  nowMs: number,
+): PullFailure {
+  const backOff = grownBackOff(before?.backOff, { eventMs: nowMs, nowMs });
+  return { backOff, error: `${reason}: ${message}`, message };
 }
 
 function againAfterMs(error: unknown): number {

@@ -120,3 +120,24 @@ for (const { title, state, place, placedAtMs = 0, crashMs, endedBefore } of [
     assert.deepEqual([memory.crashes.get("c")?.delayMs, [...memory.endedBefore]], [crashMs, endedBefore]);
   });
 }
+
+for (const { reported, expected } of [
+  { reported: { reason: "ImagePullBackOff", message: 'Back-off pulling image "data:1": ErrImagePull: gone' }, expected: [[], ["data:1"]] },
+  { reported: { reason: "ImagePullBackOff", message: 'Back-off pulling image "web:1": ErrImagePull: gone' }, expected: [["web:1"], []] },
+  // It may be that of the volume or of the container.
+  { reported: { reason: "ErrImagePull", message: "gone" }, expected: [[], []] },
+]) {
+  test(`the image that "${reported.message}" is about is restored, of the container or of a volume`, () => {
+    const memory = new PodWorkerMemory();
+    const status = { name: "c", image: "web:1", imageID: "", ready: false, restartCount: 0, state: { waiting: reported } };
+    const spec = { containers: [{ name: "c", image: "web:1" }], volumes: [{ name: "v", image: { reference: "data:1" } }] };
+
+    restoreState(memory, {
+      pod: buildPod({ metadata: { name: "p" }, spec, status: { containerStatuses: [status] } }),
+      sandbox: undefined,
+      nowMs: BEGUN_MS,
+    });
+
+    assert.deepEqual([[...memory.pulls.keys()], [...memory.volumeImages.keys()]], expected);
+  });
+}

@@ -109,13 +109,19 @@ function delayBefore({ name, restarts }: { readonly name: string; readonly resta
 function restorePull(memory: PodWorkerMemory, { name, image, state, lastState }: ContainerStatus, pod: Pod, nowMs: number): void {
   const { reason = "", message: reported = "" } = state?.waiting ?? {};
   if (!PULL_FAILURES.includes(reason)) return;
+  const volumeImages = (pod.spec?.volumes ?? []).flatMap((volume) => volume.image?.reference ?? []);
+  // The status does not show whether the container's own image is meant; the first delay is short.
+  if (reason === "ErrImagePull" && volumeImages.length > 0) return;
   const error = reason === "ImagePullBackOff" ? reported.replace(/^Back-off pulling image ".*?": /, "") : `${reason}: ${reported}`;
   const message = error.slice(error.indexOf(":") + 2);
   const isInit = pod.spec?.initContainers?.some((container) => container.name === name) === true;
   const initialized = pod.status?.conditions?.find(({ type, status }) => type === "Initialized" && status === "True");
   const begun = [pod.status?.startTime, isInit ? undefined : initialized?.lastTransitionTime, lastState?.terminated?.finishedAt];
   const begunAtMs = Math.max(...begun.map((time) => timestampMs(time) ?? 0));
-  memory.pulls.set(image, { backOff: pullBackOff(begunAtMs, nowMs), error, message });
+  const failure = { backOff: pullBackOff(begunAtMs, nowMs), error, message };
+  const named = /^Back-off pulling image "(.*?)"/.exec(reported)?.[1] ?? image;
+  if (named !== image && volumeImages.includes(named)) memory.volumeImages.set(named, failure);
+  else memory.pulls.set(image, failure);
 }
 
 /** Back-off of a pull that failed at `begunAtMs` and at every retry since. */

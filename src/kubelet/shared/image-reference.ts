@@ -24,6 +24,12 @@ export function withTag(image: string): string {
   return reference.hasTagOrDigest ? image : `${image}:latest`;
 }
 
+/** The message of the error that `withTag` throws; undefined if the name is valid. */
+export function invalidName(image: string): string | undefined {
+  const reference = parsed(image);
+  return "problem" in reference ? invalid(image, reference.problem).message : undefined;
+}
+
 /** Why the reference is invalid, in upstream's words; undefined if it is valid. */
 export function nameProblem(image: string): string | undefined {
   const reference = parsed(image);

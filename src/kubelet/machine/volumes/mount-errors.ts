@@ -1,8 +1,8 @@
 /** Messages of volumes that cannot be mounted, as upstream words them in the Event FailedMount. */
 import type { Volume } from "../../../api/generated/core/v1.ts";
-import { MountError, PodRejectedError } from "../../contracts/pod-machine.ts";
+import { ImageVolumesError, MountError, PodRejectedError, type ImageProblem } from "../../contracts/pod-machine.ts";
 import { ClaimError, isClaimed, NodeAffinityError } from "../../volumes/framework/claimed-volume.ts";
-import { NotAttachedError, StagingError } from "../../volumes/framework/volume-error.ts";
+import { NotAttachedError, StagingError, VolumeImageError } from "../../volumes/framework/volume-error.ts";
 
 export function failedSetUp(name: string, error: unknown): MountError {
   const step = stepOf(error);
@@ -31,10 +31,16 @@ export function limitError(errors: readonly unknown[], unmounted: readonly Volum
   return new PodRejectedError("VolumeAttachmentLimitExceeded", message, { cause: errors[0] });
 }
 
-/** As upstream, volumes whose claims cannot be used are reported together; of other errors the first one is. */
+/**
+ * As upstream, volumes whose claims cannot be used are reported together; of other errors the first one is. Images come last: upstream pulls
+ * them after it has mounted the other volumes.
+ */
 export function mountError(errors: readonly unknown[], unmounted: readonly Volume[]): unknown {
-  const ofClaims = errors.filter((error) => error instanceof ClaimError);
-  const [first] = errors;
+  const problems = new Map(errors.flatMap(imageProblemOf));
+  const others = errors.filter((error) => imageProblemOf(error).length === 0);
+  if (others.length === 0) return new ImageVolumesError(problems);
+  const ofClaims = others.filter((error) => error instanceof ClaimError);
+  const [first] = others;
   if (ofClaims.length === 0) return first;
   const names = unmounted.map(({ name }) => name).toSorted();
   const unprocessed = unmounted.filter(isClaimed);
@@ -42,4 +48,10 @@ export function mountError(errors: readonly unknown[], unmounted: readonly Volum
   return new MountError(`Unable to attach or mount volumes: ${lists}: ${ofClaims.map(({ message }) => message).join("; ")}`, {
     cause: first,
   });
+}
+
+function imageProblemOf(error: unknown): readonly (readonly [string, ImageProblem])[] {
+  const cause = error instanceof Error ? error.cause : undefined;
+  if (!(cause instanceof VolumeImageError)) return [];
+  return [[cause.reference, { reason: cause.reason, message: cause.message }]];
 }

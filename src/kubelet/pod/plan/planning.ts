@@ -1,6 +1,8 @@
 /** Builder of a plan: the actions so far, and for each container that should run whether it starts now or has to wait. */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
-import { pullBackOff } from "../../images/pull-back-off.ts";
+import { allContainers } from "../../../api/core/v1/pod/containers.ts";
+import { pullBackOff, volumeImageBackOff } from "../../images/pull-back-off.ts";
+import { usedVolumes } from "../used-volumes.ts";
 import { backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
 import type { RestartAllBackOff, StartFailure } from "../pod-state.ts";
 import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./plan-contract.ts";
@@ -104,6 +106,22 @@ export class Planning {
     this.#prune(name, { kept: 0 });
     const ended = endedAtMs === undefined ? {} : { endedAtMs };
     this.add({ do: "start-container", container, role, attempt: known.attempt + 1, ...ended });
+  }
+
+  /** Whether images of volumes are still missing: containers that mount them wait as for their own image. */
+  waitForVolumeImages(): boolean {
+    const { pod, memory, nowMs } = this.#view;
+    let isWaiting = false;
+    for (const { name, image } of usedVolumes(pod)) {
+      const reference = image?.reference ?? "";
+      const failure = memory.volumeImages.get(reference);
+      const wait = failure === undefined ? undefined : volumeImageBackOff(reference, failure, nowMs);
+      if (wait === undefined) continue;
+      isWaiting = true;
+      for (const { container } of allContainers(pod.spec ?? { containers: [] }, "spec"))
+        if (container.volumeMounts?.some((mount) => mount.name === name) === true) this.#wait(container.name, wait.waiting, wait.untilMs);
+    }
+    return isWaiting;
   }
 
   plan(verdict: { readonly isPastDeadline: boolean; readonly isTerminating: boolean }): PodPlan {

@@ -37,7 +37,7 @@ function planRun(view: PodView, planning: Planning): void {
 
 /** Nothing starts before the preparation is complete. Running containers continue. */
 function planPreparation({ memory, nowMs }: PodView, planning: Planning): void {
-  if (memory.isPreparing) return;
+  if (memory.isPreparing || planning.waitForVolumeImages()) return;
   if (memory.prepareRetryAtMs !== undefined && memory.prepareRetryAtMs > nowMs) return planning.syncAt(memory.prepareRetryAtMs);
   planning.add({ do: "prepare" });
 }

@@ -1,6 +1,7 @@
 /** Why a volume cannot be mounted or refreshed, and how several reasons become one. */
 import { isReason } from "../../../api/machinery/status-error.ts";
 import { joinedErrors } from "../../../base/joined-errors.ts";
+import type { ImageProblem } from "../../contracts/pod-machine.ts";
 
 /** The message continues `MountVolume.SetUp failed for volume "v" : `, which names the volume. */
 export class VolumeError extends Error {
@@ -40,6 +41,19 @@ export class NotAttachedError extends VolumeError {
   constructor(message: string, { limitOf }: { readonly limitOf?: string } = {}) {
     super(message);
     this.limitOf = limitOf;
+  }
+}
+
+/** The image of a volume is not available. */
+export class VolumeImageError extends VolumeError {
+  override readonly name = "VolumeImageError";
+  readonly reference: string;
+  readonly reason: ImageProblem["reason"];
+
+  constructor(reference: string, { reason, message }: ImageProblem, options?: ErrorOptions) {
+    super(message, options);
+    this.reference = reference;
+    this.reason = reason;
   }
 }
 
