@@ -77,6 +77,9 @@ async function bundle() {
     outdir: dist,
     write: false,
     legalComments: "eof",
+    // V8 keeps the source of loaded functions, with two bytes per character if one is beyond Latin-1, as in comments. Without comments and
+    // indentation an idle cluster needs 10 MB less (121 → 110.5 MB). Names stay; stack traces have lines with node --enable-source-maps.
+    minifyWhitespace: true,
     metafile: true,
   });
   for (const { path, contents } of outputFiles) {
