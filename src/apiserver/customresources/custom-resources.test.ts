@@ -378,12 +378,14 @@ test("names that another definition of the group uses are not accepted until the
 
 test("deleting a definition deletes its objects, waits for their finalizers, and then serves nothing", async () => {
   await using started = await startedWith(SCHEMA);
-  await started.call("POST", CRON_TABS, cronTab("a", { cronSpec: "* * * * *" }));
+  const names = Array.from({ length: 70 }, (_, index) => `a${index}`);
+  await Promise.all(names.map((name) => started.call("POST", CRON_TABS, cronTab(name, { cronSpec: "* * * * *" }))));
   const kept = cronTab("kept", { cronSpec: "* * * * *" });
   await started.call("POST", CRON_TABS, { ...kept, metadata: { name: "kept", finalizers: ["example.com/keep"] } });
 
   const deleted = await started.call("DELETE", `${CRDS}/crontabs.example.com`);
   await settled(started);
+  const left = await started.call("GET", CRON_TABS);
   const terminating = await started.call("GET", `${CRDS}/crontabs.example.com`);
   const refused = await started.call("POST", CRON_TABS, cronTab("new", { cronSpec: "* * * * *" }));
   await started.call("PATCH", `${CRON_TABS}/kept`, JSON.stringify({ metadata: { finalizers: null } }), {
@@ -393,6 +395,10 @@ test("deleting a definition deletes its objects, waits for their finalizers, and
   await settled(started);
 
   equal(deleted.code, 200);
+  deepEqual(
+    left.body.items.map(({ metadata }: { metadata: { name: string } }) => metadata.name),
+    ["kept"],
+  );
   deepEqual(terminating.body.metadata.finalizers, ["customresourcecleanup.apiextensions.k8s.io"]);
   equal(terminating.body.status.conditions.at(-1).reason, "InstanceDeletionInProgress");
   deepEqual(
