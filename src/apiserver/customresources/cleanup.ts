@@ -4,6 +4,7 @@
  * must not block its removal. Every API server may do this at the same time.
  */
 import { exponentialDelayMs } from "../../base/backoff.ts";
+import { joinedErrors } from "../../base/joined-errors.ts";
 import type { CustomResourceDefinition } from "../../api/generated/apiextensions.k8s.io/v1.ts";
 import { CLEANUP_FINALIZER } from "../../api/apiextensions.k8s.io/v1/custom-resource-definition.ts";
 import { isConditionTrue } from "../../api/machinery/conditions.ts";
@@ -22,6 +23,15 @@ const CHECK_DELAY = { minMs: 20, maxMs: 5_000 };
 /** Deletions that wait for the disk together: one after the other, thousands of objects take minutes. */
 const CONCURRENT_DELETIONS = 32;
 
+/** Failures that the condition names: thousands of objects may each have their own. */
+const NAMED_FAILURES_MAX = 8;
+
+const IN_PROGRESS: Terminating = {
+  status: "True",
+  reason: "InstanceDeletionInProgress",
+  message: "CustomResource deletion is in progress",
+};
+
 export interface CleanupDependencies {
   readonly server: ServerContext;
   /** The newest state of the definition; undefined: it is deleted. */
@@ -30,19 +40,17 @@ export interface CleanupDependencies {
   write(definition: CustomResourceDefinition): Promise<void>;
 }
 
-/** Resolves when the definition can be removed, or no longer exists. */
+/** Resolves when the definition can be removed, or no longer exists. Until then the condition says why it is not. */
 export async function cleanUp({ server, current, write }: CleanupDependencies, signal: AbortSignal): Promise<void> {
   const { clock } = server;
-  await report(current(), write, clock.now(), {
-    status: "True",
-    reason: "InstanceDeletionInProgress",
-    message: "CustomResource deletion is in progress",
-  });
+  const deletesAlready = isConditionTrue(current()?.status?.conditions, "Terminating");
+  if (!deletesAlready) await report(current(), write, clock.now(), IN_PROGRESS);
   for (let attempt = 0; ; attempt++) {
     const definition = current();
     if (definition === undefined || !hasFinalizer(definition)) return;
     const outcome = await deleteObjects(server, definition);
-    if (outcome !== undefined) return finish(definition, write, clock.now(), outcome);
+    if (outcome.status === "False") return finish(definition, write, clock.now(), outcome);
+    await report(current(), write, clock.now(), outcome);
     await clock.sleep(exponentialDelayMs(CHECK_DELAY, attempt), signal);
   }
 }
@@ -86,8 +94,8 @@ function finish(
   });
 }
 
-/** Undefined: some objects remain. */
-async function deleteObjects(server: ServerContext, definition: CustomResourceDefinition): Promise<Terminating | undefined> {
+/** With status "True" some objects remain. */
+async function deleteObjects(server: ServerContext, definition: CustomResourceDefinition): Promise<Terminating> {
   if (!isConditionTrue(definition.status?.conditions, "Established")) {
     return { status: "False", reason: "NeverEstablished", message: "resource was never established" };
   }
@@ -96,26 +104,37 @@ async function deleteObjects(server: ServerContext, definition: CustomResourceDe
   if (endpoint === undefined || endpoint.resource.completesStored !== true) {
     return { status: "False", reason: "OverlappingBuiltInResource", message: "instances overlap with built-in resources in storage" };
   }
-  if (!(await deleteAll(server, endpoint))) return undefined;
+  const failures = await deleteAll(server, endpoint);
+  if (failures.size > 0) {
+    const message = `could not issue all deletes: ${joinedErrors(failures)}`;
+    server.log.warn("Deleting the objects of a CustomResourceDefinition failed; retrying", { name: definition.metadata.name, message });
+    return { status: "True", reason: "InstanceDeletionFailed", message };
+  }
+  const { cache } = endpoint.storage;
+  // A closed cache, of a definition that was changed meanwhile, does not know what was created since.
+  if (cache.isClosed || cache.snapshot().size > 0) return IN_PROGRESS;
   return { status: "False", reason: "InstanceDeletionCompleted", message: "removed all instances" };
 }
 
-/** True if no objects remain. */
-async function deleteAll(server: ServerContext, endpoint: Endpoint): Promise<boolean> {
+/** The messages of what failed. An object that cannot be deleted does not keep the others. */
+async function deleteAll(server: ServerContext, endpoint: Endpoint): Promise<ReadonlySet<string>> {
   const { cache } = endpoint.storage;
   await cache.load();
   await cache.freshRevision();
-  let batch: StoredObject[] = [];
-  const flush = () => Promise.all(batch.map((object) => deleteOne(server, endpoint, object)));
+  const failures = new Set<string>();
+  const attempt = (object: StoredObject) =>
+    deleteOne(server, endpoint, object).catch((error: unknown) => {
+      if (failures.size < NAMED_FAILURES_MAX) failures.add(error instanceof Error ? error.message : String(error));
+    });
+  let batch: Promise<void>[] = [];
   for (const [, object] of cache.snapshot().entries()) {
-    batch.push(object);
+    batch.push(attempt(object));
     if (batch.length < CONCURRENT_DELETIONS) continue;
-    await flush();
+    await Promise.all(batch);
     batch = [];
   }
-  await flush();
-  // A closed cache, of a definition that was changed meanwhile, does not know what was created since.
-  return !cache.isClosed && cache.snapshot().size === 0;
+  await Promise.all(batch);
+  return failures;
 }
 
 async function deleteOne(server: ServerContext, endpoint: Endpoint, current: StoredObject): Promise<void> {

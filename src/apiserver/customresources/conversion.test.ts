@@ -381,3 +381,40 @@ test("a Scale is read, updated and patched in a version that is not the stored o
     [1, 2, 3, 3].map((replicas) => [200, { replicas }]),
   );
 });
+
+test("a definition with a dead webhook deletes what needs no conversion, says why the rest remains, and ends when the webhook is back", async () => {
+  let isDead = false;
+  const failure = { status: "Failure", message: "dead" };
+  await using started = await startedWith(
+    converter((review) => (isDead ? { uid: review.request.uid, result: failure } : converted(review))),
+  );
+  const kept = v1("kept", "h:1");
+  await started.call("POST", V1, { ...kept, metadata: { name: "kept", finalizers: ["example.com/keep"] } });
+  for (let index = 0; index < 40; index++) await started.call("POST", V1, v1(`z${index}`, "h:1"));
+  const { body: definition } = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  await started.call("PUT", `${CRDS}/crontabs.example.com`, { ...definition, spec: { ...definition.spec, versions: versions("v2") } });
+  await settled(started);
+
+  isDead = true;
+  await started.call("DELETE", `${CRDS}/crontabs.example.com`);
+  await started.clock.advance(10_000);
+  const [failed, left] = [await started.call("GET", `${CRDS}/crontabs.example.com`), await started.call("GET", V1)];
+  isDead = false;
+  await started.clock.advance(10_000);
+  const waiting = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  await started.call("PATCH", `${V1}/kept`, { metadata: { finalizers: null } }, { "content-type": "application/merge-patch+json" });
+  await started.clock.advance(10_000);
+  await settled(started);
+
+  const { reason, message } = failed.body.status.conditions.at(-1);
+  deepEqual(
+    [reason, message],
+    ["InstanceDeletionFailed", "could not issue all deletes: conversion webhook for example.com/v1, Kind=CronTab failed: dead"],
+  );
+  deepEqual(
+    left.body.items.map(({ metadata }: Shown) => metadata.name),
+    ["kept"],
+  );
+  equal(waiting.body.status.conditions.at(-1).reason, "InstanceDeletionInProgress");
+  equal((await started.call("GET", `${CRDS}/crontabs.example.com`)).code, 404);
+});
