@@ -14,7 +14,7 @@ export const CSI_SIDECAR_RULES: readonly PolicyRule[] = [
   { apiGroups: [""], resources: ["persistentvolumes"], verbs: [...READ, "create", "update", "patch", "delete"] },
   { apiGroups: [""], resources: ["persistentvolumeclaims"], verbs: [...READ, "patch"] },
   { apiGroups: [""], resources: ["persistentvolumeclaims/status"], verbs: ["update"] },
-  { apiGroups: [""], resources: ["nodes"], verbs: READ },
+  { apiGroups: [""], resources: ["nodes", "pods"], verbs: READ },
   { apiGroups: [""], resources: ["secrets"], verbs: ["get"] },
   { apiGroups: ["storage.k8s.io"], resources: ["storageclasses", "csinodes"], verbs: READ },
   { apiGroups: ["storage.k8s.io"], resources: ["volumeattachments"], verbs: [...READ, "update", "patch"] },

@@ -6,6 +6,7 @@
 import { CSI_SIDECAR_RULES } from "../../api/csi-sidecars.ts";
 import { nodes } from "../../api/core/v1/node.ts";
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
+import { pods } from "../../api/core/v1/pod.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
 import {
   failedResizeStatus,
@@ -33,9 +34,10 @@ import {
   type Pass,
   type WorkKey,
 } from "../../controllers/runtime/controller.ts";
-import { keyOf } from "../../controllers/runtime/keys.ts";
+import { keyOf, objectText } from "../../controllers/runtime/keys.ts";
 import type { CsiControllerDriver } from "../contract.ts";
-import { isFinalCsiError, isInfeasibleCsiError } from "../csi-error.ts";
+import { hasCsiCode, isFinalCsiError, isInfeasibleCsiError } from "../csi-error.ts";
+import { RefusedClaims } from "./claim-users.ts";
 import { isLess, sizeToRequest } from "./resize-plan.ts";
 import { capabilityOfVolume, credentials, driverFor, isBuiltIn, isOutcome, messageOf, type ControllerDrivers } from "./sidecar.ts";
 
@@ -45,6 +47,7 @@ const STORAGE = "storage";
 const INFEASIBLE_RETRY_MS = 300_000;
 
 export function resizerController(drivers: ControllerDrivers): Controller {
+  const refused = new RefusedClaims();
   return defineController({
     name: "csi-resizer",
     account: "k8ts-csi-sidecars",
@@ -54,18 +57,25 @@ export function resizerController(drivers: ControllerDrivers): Controller {
         previous !== undefined && isOnlyReported(previous, object) ? [] : [keyOf(object)],
       ),
       watch(persistentVolumes, () => []),
+      watch(pods, (change) => refused.releasedBy(change)),
       watch(nodes, () => []),
       watch(csiNodes, (_, read) => waiting(read)),
     ],
     start({ read, wake }) {
       drivers.listen(() => waiting(read).forEach(wake));
-      return (key, pass) => reconcile(key, pass, drivers);
+      return (key, pass) => reconcile(key, pass, { drivers, refused });
     },
   });
 }
 
-async function reconcile(key: WorkKey, pass: Pass, drivers: ControllerDrivers): Promise<Outcome> {
+interface Resizer {
+  readonly drivers: ControllerDrivers;
+  readonly refused: RefusedClaims;
+}
+
+async function reconcile(key: WorkKey, pass: Pass, { drivers, refused }: Resizer): Promise<Outcome> {
   const claim = pass.read.get(persistentVolumeClaims, key);
+  if (claim === undefined) refused.remove(key);
   if (claim === undefined || claim.metadata.deletionTimestamp !== undefined) return onChange;
   const volume = pass.read.get(persistentVolumes, { name: claim.spec?.volumeName ?? "" });
   if (volume === undefined || volume.spec?.claimRef?.uid !== claim.metadata.uid || !isBuiltIn(volume)) return onChange;
@@ -73,8 +83,15 @@ async function reconcile(key: WorkKey, pass: Pass, drivers: ControllerDrivers): 
   if (size === undefined) return onChange;
   const delayMs = infeasibleDelayMs(claim.status ?? {}, size, { delayMs: INFEASIBLE_RETRY_MS, nowMs: pass.clock.now() });
   if (delayMs > 0) return after(delayMs);
-  const driver = driverFor({ driver: volume.spec?.csi?.driver ?? "", volume }, pass, drivers);
-  return isOutcome(driver) ? driver : grow({ claim, volume, driver, size }, pass);
+  const name = volume.spec?.csi?.driver ?? "";
+  const driver = driverFor({ driver: name, volume }, pass, drivers);
+  if (isOutcome(driver)) return driver;
+  if (refused.mustWait(key, pass.read)) {
+    const message = `Unable to expand ${objectText(key)} because CSI driver ${name} only supports offline expansion and volume is currently in-use`;
+    pass.events.record(claim, { type: "Warning", reason: "VolumeResizeFailed", message });
+    return onChange;
+  }
+  return grow({ claim, volume, driver, size, refused }, pass);
 }
 
 /** Claims that a driver that appears may have to grow. */
@@ -89,6 +106,7 @@ interface Growth {
   readonly volume: PersistentVolume;
   readonly driver: CsiControllerDriver;
   readonly size: string;
+  readonly refused: RefusedClaims;
 }
 
 async function grow(growth: Growth, pass: Pass): Promise<Outcome> {
@@ -97,6 +115,7 @@ async function grow(growth: Growth, pass: Pass): Promise<Outcome> {
   const claim = await writeStatus(growth.claim, resizingStatus(growth.claim.status ?? {}, size, pass.clock.now()), pass);
   pass.events.record(claim, { type: "Normal", reason: "Resizing", message: `External resizer is resizing volume ${name}` });
   let needsNode: boolean;
+  growth.refused.remove(claim.metadata);
   try {
     needsNode = await expand({ ...growth, claim }, pass);
   } catch (error) {
@@ -117,7 +136,7 @@ async function grow(growth: Growth, pass: Pass): Promise<Outcome> {
 }
 
 /** A size that is not possible is not requested again soon. After other errors the request is retried with backoff. */
-async function reportFailure({ claim, volume }: Growth, error: unknown, pass: Pass): Promise<Outcome> {
+async function reportFailure({ claim, volume, refused }: Growth, error: unknown, pass: Pass): Promise<Outcome> {
   const { status = {} } = claim;
   const isInfeasible = isInfeasibleCsiError(error);
   const failure = { message: messageOf(error), isInfeasible };
@@ -125,6 +144,9 @@ async function reportFailure({ claim, volume }: Growth, error: unknown, pass: Pa
   else if (hasFailedResize(status)) await writeStatus(claim, uncertainResizeStatus(status), pass);
   const message = `resize volume "${volume.metadata.name}" by resizer "${volume.spec?.csi?.driver ?? ""}" failed: ${messageOf(error)}`;
   pass.events.record(claim, { type: "Warning", reason: "VolumeResizeFailed", message });
+  if (hasCsiCode(error, "FAILED_PRECONDITION")) refused.add(claim.metadata);
+  // The last of its users triggers the next attempt.
+  if (refused.mustWait(claim.metadata, pass.read)) return onChange;
   if (!isInfeasible) throw error;
   return after(INFEASIBLE_RETRY_MS);
 }

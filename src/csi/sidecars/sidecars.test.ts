@@ -1,7 +1,9 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { persistentVolumeClaims } from "../../api/core/v1/persistent-volume-claim.ts";
+import { pods } from "../../api/core/v1/pod.ts";
 import { persistentVolumes } from "../../api/core/v1/persistent-volume.ts";
+import { buildPod } from "../../api/testing/pod.ts";
 import { volumeNameOf } from "../../api/local-path.ts";
 import { volumeAttachments } from "../../api/storage.k8s.io/v1/volume-attachment.ts";
 import type { Client } from "../../client/client.ts";
@@ -296,6 +298,35 @@ for (const row of [
     equal(cluster.events.filter((line) => line.includes(" Resizing ")).length > events, row.isRetried);
   });
 }
+
+test("a driver that cannot grow a volume in use is not called again before the last Pod has ended, and then at once", async () => {
+  const driver = new MemoryControllerDriver(DRIVER);
+  const spec = { containers: [{ name: "c", image: "i" }], volumes: [{ name: "v", persistentVolumeClaim: { claimName: "data" } }] };
+  const users = ["a", "b"].map((name) => buildPod({ metadata: { namespace: "default", name }, spec }));
+  await using cluster = await given(NODE, CSI_NODE, storageClass(), claim(), ...users);
+  const name = await volumeName(cluster);
+  await cluster.reconcile(provisionerController(driver), name);
+  await bind(cluster.client);
+  driver.failure = new CsiError("FAILED_PRECONDITION", "volume is in use");
+  await request(cluster.client, "2Gi");
+  await cluster.settled();
+  await cluster.run(resizerController(driver));
+  await cluster.settled();
+
+  driver.failure = undefined;
+  await cluster.client.patch(persistentVolumeClaims, KEY, { type: "merge", value: { metadata: { labels: { a: "b" } } } });
+  await cluster.client.delete(pods, { namespace: "default", name: "a" }, { gracePeriodSeconds: 0 });
+  await cluster.clock.advance(3_600_000);
+  const meanwhile = driver.state();
+  const last = await cluster.client.get(pods, { namespace: "default", name: "b" });
+  await cluster.client.updateStatus(pods, { ...last, status: { ...last.status, phase: "Succeeded" } });
+  await cluster.settled();
+
+  deepEqual([meanwhile, driver.state()], [[`id-${name} ${GI}`], [`id-${name} ${2 * GI}`]]);
+  const reason =
+    "Unable to expand default/data because CSI driver driver.example only supports offline expansion and volume is currently in-use";
+  equal(cluster.events.includes(`Warning VolumeResizeFailed PersistentVolumeClaim/data ${reason}`), true);
+});
 
 test("growth that the node calls impossible is given to the node again, since it waits for the controller", async () => {
   const driver = new MemoryControllerDriver(DRIVER);
