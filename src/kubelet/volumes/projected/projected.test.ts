@@ -1,5 +1,6 @@
 import { deepEqual } from "node:assert/strict";
 import { test } from "node:test";
+import type { VolumeProjection } from "../../../api/generated/core/v1.ts";
 import { volumeSuite } from "../testing/volume-suite.ts";
 import { VolumeWorld } from "../testing/volume-world.ts";
 import { projected } from "./projected.ts";
@@ -40,7 +41,10 @@ volumeSuite({
       source: { projected: { sources: [{ clusterTrustBundle: { signerName: "a.b/c", labelSelector: {}, path: "x" } }] } },
       message: "combination of signerName and labelSelector matched zero ClusterTrustBundles",
     },
-    { source: { projected: { sources: [{}] } }, message: "a source of a projected volume is empty" },
+    {
+      source: { projected: { sources: [{ later: {} } as VolumeProjection] } },
+      message: "sources of type later are not supported by this version",
+    },
   ],
 });
 
@@ -53,6 +57,17 @@ test("a projected volume has the files of all sources, and the later source wins
     "token 444 - token vault 600",
     "uid 444 - u",
   ]);
+});
+
+test("a source without a kind, such as one whose feature gate is off, adds no files", async () => {
+  const world = new VolumeWorld();
+  prepare(world);
+  const empty = { projected: { sources: [{}] } };
+  const beside = { projected: { sources: [...SOURCES, {}] } };
+
+  const files = await Promise.all([empty, beside].map((source) => world.filesOf(projected, source)));
+
+  deepEqual(files, [[], ["same 400 - pw", "token 644 - token vault 600", "uid 644 - u"]]);
 });
 
 for (const [securityContext, users, rights] of [

@@ -62,11 +62,9 @@ async function projectionFiles(source: VolumeProjection, context: ProjectionCont
   }
   if (source.podCertificate !== undefined) return certificateFiles(source.podCertificate, context);
   const [unsupported] = Object.keys(source);
-  throw new VolumeError(
-    unsupported === undefined
-      ? "a source of a projected volume is empty"
-      : `sources of type ${unsupported} are not supported by this version`,
-  );
+  // As upstream: a source whose feature gate is off arrives without its field.
+  if (unsupported === undefined) return new Map();
+  throw new VolumeError(`sources of type ${unsupported} are not supported by this version`);
 }
 
 async function certificateFiles(projection: PodCertificateProjection, context: ProjectionContext): Promise<VolumeFiles> {
