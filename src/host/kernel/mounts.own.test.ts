@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { test } from "node:test";
 import { needs } from "../../testing/needs.ts";
 import { beginsFileSystem, mountsUnder, parseMounts } from "./mount-table.ts";
-import { mountMemory, mountOpenFile, unmountUnder } from "./mounts.ts";
+import { missingHelper, mountMemory, mountOpenFile, unmountUnder } from "./mounts.ts";
 import { makeTemporaryDirectory } from "../files/private-files.ts";
 
 async function pathsUnder(root: string): Promise<readonly string[]> {
@@ -19,6 +19,14 @@ test("mount points are decoded as the kernel escapes them", () => {
       { path: "/mnt/with blank", fileSystem: "ext4" },
       { path: "/mnt/ä", fileSystem: "tmpfs" },
     ],
+  );
+});
+
+test("a file system whose program is not installed is reported with the package to install", () => {
+  const find = (installed: readonly string[]) => (name: string) => (installed.includes(name) ? `/sbin/${name}` : undefined);
+  assert.deepEqual(
+    [missingHelper("nfs", find([])), missingHelper("nfs", find(["mount.nfs"])), missingHelper("ext4", find([]))],
+    ["mount.nfs not found; install it on the node (Debian: nfs-common)", undefined, undefined],
   );
 });
 

@@ -5,6 +5,7 @@
 import { release } from "node:os";
 import { mountsUnder } from "./mount-table.ts";
 import { runProgram } from "../processes/child-process.ts";
+import { findProgram } from "../processes/find-program.ts";
 import { runInHelperShell } from "../processes/helper-shell.ts";
 
 export interface MemoryMount {
@@ -48,7 +49,25 @@ export interface DeviceMount {
 
 /** Mounts the file system of a device. Not in the helper shell: a server that does not respond would block all other mounts. */
 export async function mountDevice({ device, path, fileSystem, options }: DeviceMount): Promise<void> {
-  await runProgram({ command: "mount", arguments: ["-t", fileSystem, ...optionArguments(options), "--", device, path] });
+  try {
+    await runProgram({ command: "mount", arguments: ["-t", fileSystem, ...optionArguments(options), "--", device, path] });
+  } catch (error) {
+    const missing = missingHelper(fileSystem);
+    throw missing === undefined
+      ? error
+      : new Error(`${missing}: ${error instanceof Error ? error.message : String(error)}`, { cause: error });
+  }
+}
+
+/** Debian's packages of the programs that mount file systems of servers: without its program `mount` says only that the type is unknown. */
+const HELPER_PACKAGES = new Map([["nfs", "nfs-common"]]);
+
+/** Why a file system of this type cannot be mounted: its program is not installed. Undefined: it is, or none is needed. */
+export function missingHelper(fileSystem: string, find = (name: string) => findProgram(name, undefined)): string | undefined {
+  const inPackage = HELPER_PACKAGES.get(fileSystem);
+  const program = `mount.${fileSystem}`;
+  if (inPackage === undefined || find(program) !== undefined) return undefined;
+  return `${program} not found; install it on the node (Debian: ${inPackage})`;
 }
 
 /** Shows a file or directory at another path, too. Options such as "ro" apply to the new mount only. */
