@@ -2,6 +2,7 @@ import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { conflict } from "../../api/machinery/status-error.ts";
 import type { CauseRecord, CommittedWrite } from "../framework/recording/causes.ts";
+import { RequestTrail } from "../framework/recording/request-trail.ts";
 import type { RequestContext } from "../framework/request.ts";
 import { CAUSES_MAX, RecordedCauses, REFUSALS_MAX } from "./recorded-causes.ts";
 
@@ -85,4 +86,22 @@ test("recorded causes notify subscribers until they unsubscribe", () => {
 
   deepEqual(seen, [1]);
   equal(causes.newestId, 2);
+});
+
+test("recorded causes have the stages of their request with whole microseconds, and omit those that it did not reach", () => {
+  const causes = new RecordedCauses({ now: () => 0, monotonic: () => 1.0049 });
+  const trail = new RequestTrail(() => "id", { atMs: 1, authenticator: "client certificate", impersonator: "root" });
+  trail.authenticated(1.001);
+  trail.authorized({ authorizer: "RBAC" }, 1.003);
+  const { storage, name, revision, request } = write(7);
+  causes.record({ storage, name, revision, request: { ...request, context: { ...CONTEXT, trail } }, deleted: true });
+
+  const [record] = causes.list();
+
+  deepEqual(record?.stages, {
+    authentication: { by: "client certificate", impersonator: "root", microseconds: 1 },
+    authorization: { by: "RBAC", microseconds: 2 },
+    store: { microseconds: 2 },
+  });
+  deepEqual([record.requestId, record.deleted, "cause" in record, "admission" in record], ["id", true, false, false]);
 });

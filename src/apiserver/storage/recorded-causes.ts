@@ -11,6 +11,7 @@
 import type { Clock } from "../../base/clock.ts";
 import { detachedText } from "../../base/text.ts";
 import type { Causes, CauseRecord, CommittedWrite, RefusedRequest } from "../framework/recording/causes.ts";
+import type { PassedStages } from "../framework/recording/request-trail.ts";
 import type { RequestContext } from "../framework/request.ts";
 
 /** About 300 bytes each, and at most some 2,000. Enough for a rollout of a thousand Pods, and for hours of a calm cluster. */
@@ -56,32 +57,14 @@ export class RecordedCauses implements Causes {
     return this.#newestId;
   }
 
-  /** Hot path (called per commit): must stay one small allocation. */
-  record({ storage, name, revision, request, deleted }: CommittedWrite): void {
-    if (storage.resource.recordsCauses === false) return;
-    const { cause, trail, user, userAgent } = request.context;
-    // Members are added one by one, since each object that is spread costs a copy.
-    const record: Written<CauseRecord> = {
-      id: this.#newestId + 1,
-      timeMs: this.#clock.now(),
-      user: user.name,
-      userAgent: userAgentOf(userAgent),
-      revision,
-      name: name.name,
-      namespace: name.namespace,
-      verb: request.verb,
-      group: storage.name.group,
-      plural: storage.name.plural,
-      subresource: request.subresource,
-    };
-    if (trail !== undefined) {
-      record.requestId = requestIdOf(trail.id);
-      record.stages = trail.stages(this.#clock.monotonic());
-    }
-    if (cause !== undefined) record.cause = cause;
-    if (trail?.steps !== undefined) record.admission = trail.steps;
-    if (deleted !== undefined) record.deleted = deleted;
-    this.#add(record);
+  /** Hot path (called per commit): must stay two small allocations. */
+  record(write: CommittedWrite): void {
+    if (write.storage.resource.recordsCauses === false) return;
+    const { trail } = write.request.context;
+    const commit = new Commit(write, this.#newestId + 1, this.#clock.now(), trail?.passed(this.#clock.monotonic()));
+    this.#newestId = commit.id;
+    this.#writes.push(commit);
+    if (this.#log !== undefined || this.#listeners.size > 0) this.#report(commit.record);
   }
 
   refuse({ request, error, stage }: RefusedRequest): void {
@@ -100,7 +83,7 @@ export class RecordedCauses implements Causes {
       namespace: beginning(namespace, NAME_LENGTH_MAX),
       name: beginning(name, NAME_LENGTH_MAX),
       ...(cause === undefined ? {} : { cause }),
-      ...(trail === undefined ? {} : { stages: trail.stages() }),
+      ...(trail === undefined ? {} : { stages: trail.passed().stages }),
       ...(trail?.steps === undefined ? {} : { admission: trail.steps }),
       refusal: { code: error.code, reason: error.reason, message, stage, ...(plugin === undefined ? {} : { plugin }) },
     });
@@ -118,6 +101,10 @@ export class RecordedCauses implements Causes {
 
   #add(record: CauseRecord): void {
     this.#keep(record);
+    this.#report(record);
+  }
+
+  #report(record: CauseRecord): void {
     this.#log?.append(record);
     for (const listener of this.#listeners) listener(record);
   }
@@ -128,7 +115,9 @@ export class RecordedCauses implements Causes {
   }
 
   list(): readonly CauseRecord[] {
-    return [...this.#writes.items(), ...this.#refusals.items()].sort((a, b) => a.id - b.id);
+    return [...this.#writes.items(), ...this.#refusals.items()]
+      .sort((a, b) => a.id - b.id)
+      .map((kept) => (kept instanceof Commit ? kept.record : kept));
   }
 
   revisionAt(timeMs: number): number | undefined {
@@ -144,7 +133,69 @@ export class RecordedCauses implements Causes {
   }
 }
 
-type Written<T> = { -readonly [Member in keyof T]: T[Member] };
+/**
+ * A commit as it is kept: the parts of its record, whose objects are created when it is read. A class, so that all members are in one
+ * object: V8 would put those that are added to a literal into a second one.
+ */
+class Commit {
+  readonly id: number;
+  readonly timeMs: number;
+  readonly revision: number;
+  readonly #name: string;
+  readonly #namespace: string;
+  readonly #group: string;
+  readonly #plural: string;
+  readonly #verb: string;
+  readonly #subresource: string;
+  readonly #user: string;
+  readonly #userAgent: string;
+  readonly #requestId: string | undefined;
+  readonly #passed: PassedStages | undefined;
+  readonly #cause: CauseRecord["cause"];
+  readonly #admission: CauseRecord["admission"];
+  readonly #deleted: true | undefined;
+
+  constructor({ storage, name, revision, request, deleted }: CommittedWrite, id: number, timeMs: number, passed?: PassedStages) {
+    const { cause, trail, user, userAgent } = request.context;
+    this.id = id;
+    this.timeMs = timeMs;
+    this.revision = revision;
+    this.#name = name.name;
+    this.#namespace = name.namespace;
+    this.#group = storage.name.group;
+    this.#plural = storage.name.plural;
+    this.#verb = request.verb;
+    this.#subresource = request.subresource;
+    this.#user = user.name;
+    this.#userAgent = userAgentOf(userAgent);
+    this.#requestId = trail === undefined ? undefined : requestIdOf(trail.id);
+    this.#passed = passed;
+    this.#cause = cause;
+    this.#admission = trail?.steps;
+    this.#deleted = deleted;
+  }
+
+  get record(): CauseRecord {
+    return {
+      id: this.id,
+      timeMs: this.timeMs,
+      user: this.#user,
+      userAgent: this.#userAgent,
+      revision: this.revision,
+      name: this.#name,
+      namespace: this.#namespace,
+      verb: this.#verb,
+      group: this.#group,
+      plural: this.#plural,
+      subresource: this.#subresource,
+      ...(this.#requestId === undefined ? {} : { requestId: this.#requestId }),
+      ...(this.#passed === undefined ? {} : { stages: this.#passed.stages }),
+      ...(this.#cause === undefined ? {} : { cause: this.#cause }),
+      ...(this.#admission === undefined ? {} : { admission: this.#admission }),
+      ...(this.#deleted === undefined ? {} : { deleted: this.#deleted }),
+    };
+  }
+}
 
 function userAgentOf(userAgent: string): string {
   return userAgent.length > USER_AGENT_LENGTH_MAX ? beginning(userAgent, USER_AGENT_LENGTH_MAX) : userAgent;
@@ -159,10 +210,12 @@ function beginning<T extends string | undefined>(text: T, lengthMax: number): T 
   return (text === undefined ? undefined : detachedText(text.slice(0, lengthMax))) as T;
 }
 
+type Kept = Commit | CauseRecord;
+
 /** The last records. */
 class Ring {
   readonly #max: number;
-  readonly #records: CauseRecord[] = [];
+  readonly #records: Kept[] = [];
   /** Index of the next record once the ring is full: that of the oldest. */
   #next = 0;
 
@@ -170,13 +223,13 @@ class Ring {
     this.#max = max;
   }
 
-  push(record: CauseRecord): void {
+  push(record: Kept): void {
     if (this.#records.length < this.#max) this.#records.push(record);
     else this.#records[this.#next] = record;
     this.#next = (this.#next + 1) % this.#max;
   }
 
-  items(): readonly CauseRecord[] {
+  items(): readonly Kept[] {
     return this.#records;
   }
 }

@@ -77,16 +77,19 @@ export class RequestTrail {
     this.#auditAnnotations = annotations;
   }
 
-  /** `nowMs`: after the commit; absent: there was none. Hot path (called per commit). */
-  stages(nowMs?: number): RequestStages {
-    const stages: { -readonly [Stage in keyof RequestStages]: RequestStages[Stage] } = {};
+  /** `nowMs`: after the commit; absent: there was none. Hot path (called per commit): one small object, without those of `RequestStages`. */
+  passed(nowMs?: number): PassedStages {
     const authenticatedMs = this.#authenticatedMs ?? 0;
     const authorizedMs = this.#authorizedMs ?? authenticatedMs;
-    if (this.#arrived !== undefined) stages.authentication = authenticationOf(this.#arrived, authenticatedMs);
-    if (this.#authorization !== undefined) stages.authorization = authorizationOf(this.#authorization, authorizedMs - authenticatedMs);
-    if (this.#admittedMs !== undefined) stages.admission = admissionOf(this.#admissionMs, this.#auditAnnotations);
-    if (nowMs !== undefined) stages.store = { microseconds: microseconds(nowMs - (this.#admittedMs ?? authorizedMs)) };
-    return stages;
+    const passed = new PassedStages(this.#arrived, this.#authorization);
+    if (this.#arrived !== undefined) passed.authenticationUs = microseconds(authenticatedMs - this.#arrived.atMs);
+    if (this.#authorization !== undefined) passed.authorizationUs = microseconds(authorizedMs - authenticatedMs);
+    if (this.#admittedMs !== undefined) {
+      passed.admissionUs = microseconds(this.#admissionMs);
+      passed.auditAnnotations = this.#auditAnnotations;
+    }
+    if (nowMs !== undefined) passed.storeUs = microseconds(nowMs - (this.#admittedMs ?? authorizedMs));
+    return passed;
   }
 
   /** `Audit-Id` of the request; in process, a name of the same purpose. Created on first access: most reads need none. */
@@ -95,26 +98,55 @@ export class RequestTrail {
   }
 }
 
-function authenticationOf(
-  { authenticator: by, impersonator, atMs }: Arrived,
-  endedMs: number,
-): NonNullable<RequestStages["authentication"]> {
-  const took = microseconds(endedMs - atMs);
-  return impersonator === undefined ? { by, microseconds: took } : { by, impersonator, microseconds: took };
+/** Not measured: the request did not reach the stage. */
+const ABSENT = -1;
+
+/** The stages of one request, in as little memory as thousands that are kept may use. Numbers are whole, so that V8 does not box them. */
+export class PassedStages {
+  authenticationUs = ABSENT;
+  authorizationUs = ABSENT;
+  admissionUs = ABSENT;
+  storeUs = ABSENT;
+  auditAnnotations: Readonly<Record<string, string>> | undefined;
+  readonly #arrived: Arrived | undefined;
+  readonly #authorization: Decision | undefined;
+
+  constructor(arrived: Arrived | undefined, authorization: Decision | undefined) {
+    this.#arrived = arrived;
+    this.#authorization = authorization;
+  }
+
+  get stages(): RequestStages {
+    const { authenticationUs, authorizationUs, admissionUs, storeUs, auditAnnotations } = this;
+    const { authenticator: by = "", impersonator } = this.#arrived ?? {};
+    const { authorizer, reason } = this.#authorization ?? {};
+    return {
+      ...(authenticationUs === ABSENT
+        ? {}
+        : { authentication: { by, ...(impersonator === undefined ? {} : { impersonator }), microseconds: authenticationUs } }),
+      ...(authorizationUs === ABSENT
+        ? {}
+        : {
+            authorization: {
+              microseconds: authorizationUs,
+              ...(authorizer === undefined ? {} : { by: authorizer }),
+              ...(reason === undefined ? {} : { reason }),
+            },
+          }),
+      ...(admissionUs === ABSENT
+        ? {}
+        : {
+            admission: {
+              microseconds: admissionUs,
+              ...(auditAnnotations === undefined ? {} : { auditAnnotations: { ...auditAnnotations } }),
+            },
+          }),
+      ...(storeUs === ABSENT ? {} : { store: { microseconds: storeUs } }),
+    };
+  }
 }
 
-function authorizationOf({ authorizer: by, reason }: Decision, tookMs: number): NonNullable<RequestStages["authorization"]> {
-  const stage: { by?: string; reason?: string; microseconds: number } = { microseconds: microseconds(tookMs) };
-  if (by !== undefined) stage.by = by;
-  if (reason !== undefined) stage.reason = reason;
-  return stage;
-}
-
-function admissionOf(tookMs: number, annotations: Readonly<Record<string, string>> | undefined): NonNullable<RequestStages["admission"]> {
-  const took = microseconds(tookMs);
-  return annotations === undefined ? { microseconds: took } : { microseconds: took, auditAnnotations: { ...annotations } };
-}
-
+/** Not negative: a clock that was set back must not make a stage absent. */
 function microseconds(durationMs: number): number {
-  return Math.round(durationMs * 1_000);
+  return Math.max(0, Math.round(durationMs * 1_000));
 }
