@@ -1,9 +1,10 @@
 import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
+import { StatusError } from "../../api/machinery/status-error.ts";
 import { startServer, type StartedServer } from "../../apiserver/testing/server.ts";
 import { ClusterApi } from "./cluster-api.ts";
 import { exchangeConnection } from "./exchange-connection.ts";
-import { jsonResponse } from "./fixed-response.ts";
+import { errorResponse, jsonResponse } from "./fixed-response.ts";
 import { fetchKinds, findKind, kindOfId, kindOfReference, pathOf } from "./kinds.ts";
 import { runLiveObjects } from "./live-objects.ts";
 import { runLiveTable, type TableState } from "./live-table.ts";
@@ -143,6 +144,27 @@ test("search requests no kind that the user may not list, and reports those", as
   );
   deepEqual(unread.map(({ plural }) => plural).sort(), ["pods", "secrets"]);
   deepEqual(requested, ["/api/v1/namespaces/default/configmaps?limit=2000"]);
+});
+
+test("search names the kinds whose list fails, and finds objects of the others", async () => {
+  await using started = await startServer();
+  await createConfigMaps(started, "shop-settings");
+  const { connection } = apiOf(started);
+  const unavailable = new StatusError("ServiceUnavailable", "conversion webhook failed");
+  const send: typeof connection.send = (request) =>
+    request.path.includes("/secrets?") ? Promise.resolve(errorResponse(unavailable)) : connection.send(request);
+  const api = new ClusterApi({ ...connection, send });
+  const kinds = (await fetchKinds(api)).filter(({ group, plural }) => group === "" && ["configmaps", "secrets"].includes(plural));
+  const progress: SearchProgress[] = [];
+
+  const question = { api, kinds, text: "shop", namespace: "default", signal: new AbortController().signal };
+  await searchAll(question, (state) => void progress.push(state));
+
+  const { found = [], failed = [], unread, isDone } = progress.at(-1) ?? {};
+  deepEqual(
+    [found.map(({ name }) => name), failed.map(({ kind, message }) => [kind.plural, message]), unread, isDone],
+    [["shop-settings"], [["secrets", "conversion webhook failed"]], [], true],
+  );
 });
 
 test("a live table that may not be listed is requested once a minute, and says why", async () => {

@@ -3,6 +3,7 @@
  * object whose name is exactly the text is found in any number of them, since the server selects by name.
  */
 import type { KubeObject } from "../../api/machinery/object.ts";
+import { isReason } from "../../api/machinery/status-error.ts";
 import { mayDo } from "./access.ts";
 import type { ClusterApi } from "./cluster-api.ts";
 import { pathOf, type Kind } from "./kinds.ts";
@@ -31,7 +32,14 @@ export interface SearchProgress {
   readonly truncated: readonly Kind[];
   /** Kinds that the user may not list. */
   readonly unread: readonly Kind[];
+  /** Kinds whose list failed for another reason, such as an aggregated API or a conversion webhook that does not answer. */
+  readonly failed: readonly FailedKind[];
   readonly isDone: boolean;
+}
+
+export interface FailedKind {
+  readonly kind: Kind;
+  readonly message: string;
 }
 
 export interface SearchOptions {
@@ -43,7 +51,7 @@ export interface SearchOptions {
   readonly signal: AbortSignal;
 }
 
-/** Kinds that the user may not list, or that fail, have no results. */
+/** Kinds that the user may not list, or whose list fails, have no results, and are named. */
 export async function searchAll(options: SearchOptions, changed: (progress: SearchProgress) => void): Promise<void> {
   const { api, kinds, namespace, signal } = options;
   const waiting = kinds.filter(({ verbs, plural }) => verbs.includes("list") && plural !== "events");
@@ -51,21 +59,34 @@ export async function searchAll(options: SearchOptions, changed: (progress: Sear
   const found: Found[] = [];
   const truncated: Kind[] = [];
   const unread: Kind[] = [];
+  const failed: FailedKind[] = [];
+  const progress = (isDone: boolean): SearchProgress => ({
+    found: [...found],
+    truncated: [...truncated],
+    unread: [...unread],
+    failed: [...failed],
+    isDone,
+  });
   const work = async (): Promise<void> => {
     for (let kind = waiting.shift(); kind !== undefined && !signal.aborted; kind = waiting.shift()) {
       if (!mayAll && !(await mayList(api, kind, kind.isNamespaced ? namespace : ""))) {
         unread.push(kind);
         continue;
       }
-      const result = await searchKind(options, kind).catch(() => undefined);
-      if (signal.aborted || result === undefined) continue;
-      found.push(...result.found);
-      if (result.isTruncated) truncated.push(kind);
-      changed({ found: [...found], truncated: [...truncated], unread: [...unread], isDone: false });
+      try {
+        const result = await searchKind(options, kind);
+        found.push(...result.found);
+        if (result.isTruncated) truncated.push(kind);
+      } catch (error) {
+        if (isReason(error, "Forbidden")) unread.push(kind);
+        // A definition that was deleted since the kinds were read has no objects.
+        else if (!isReason(error, "NotFound")) failed.push({ kind, message: (error as Error).message });
+      }
+      if (!signal.aborted) changed(progress(false));
     }
   };
   await Promise.all(Array.from({ length: CONCURRENT }, work));
-  if (!signal.aborted) changed({ found: [...found], truncated: [...truncated], unread: [...unread], isDone: true });
+  if (!signal.aborted) changed(progress(true));
 }
 
 /** No request is made that is refused. */

@@ -1,7 +1,7 @@
 /** Search over the names of all objects of all kinds. */
 import { h, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { searchAll, SEARCHED_MAX, type SearchProgress } from "../../../data/search.ts";
+import { searchAll, SEARCHED_MAX, type FailedKind, type SearchProgress } from "../../../data/search.ts";
 import { objectAddress } from "../../parts/links.ts";
 import { Empty } from "../../parts/notes.ts";
 import type { View, ViewProps } from "../view.ts";
@@ -22,7 +22,7 @@ function SearchView({ context: { api, kinds }, route }: ViewProps): JSX.Element 
     return () => life.abort();
   }, [api, kinds, text, namespace]);
   if (text === "") return h(Empty, { text: "Type a part of a name into the search field." });
-  const { found = [], truncated = [], unread = [], isDone = false } = progress ?? {};
+  const { found = [], truncated = [], unread = [], failed = [], isDone = false } = progress ?? {};
   return h(
     "section",
     { class: "search" },
@@ -42,6 +42,7 @@ function SearchView({ context: { api, kinds }, route }: ViewProps): JSX.Element 
       : h(Empty, {
           text: `You may not list ${unread.length} kinds ${namespace === "" ? "in all namespaces: choose one at the top" : `in namespace ${namespace}`}.`,
         }),
+    failed.length === 0 ? null : h(FailedKinds, { failed }),
     h(
       "ul",
       { class: "found" },
@@ -55,6 +56,19 @@ function SearchView({ context: { api, kinds }, route }: ViewProps): JSX.Element 
             h("span", null, ` ${kind.kind}${namespace === "" ? "" : ` in ${namespace}`}`),
           ),
         ),
+    ),
+  );
+}
+
+function FailedKinds({ failed }: { readonly failed: readonly FailedKind[] }): JSX.Element {
+  return h(
+    "div",
+    { class: "note error" },
+    h("p", null, "Not searched, since the server could not list them:"),
+    h(
+      "ul",
+      null,
+      failed.map(({ kind, message }) => h("li", { key: `${kind.group}/${kind.plural}` }, `${kind.plural}: ${message}`)),
     ),
   );
 }
