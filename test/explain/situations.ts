@@ -62,7 +62,7 @@ async function rolledOut(cluster: Cluster, broken: string): Promise<void> {
   await cluster.advance("2m");
 }
 
-const JANE: IdentityName = { name: "jane", groups: [] };
+export const JANE: IdentityName = { name: "jane", groups: [] };
 
 export const SITUATIONS: readonly Situation[] = [
   {

@@ -12,7 +12,7 @@ const WELL = new Set([
 const PROBLEM = new Set(["Failed", "Failure", "Degraded", "Stalled", "NonStructuralSchema"]);
 
 export const conditions = defineExplainer({
-  resources: ["others"],
+  resources: ["others", "customresourcedefinitions.apiextensions.k8s.io"],
   explain(object, subject) {
     const reported = ((object.status?.conditions ?? []) as readonly Seen[]).filter(isProblem);
     if (reported.length === 0) return undefined;

@@ -18,14 +18,10 @@ export const dnsName = defineExplainer({
     const text = `${subject.name} does not resolve`;
     const name = clusterNameOf(subject);
     if (name === undefined) {
-      const cause = {
-        text: "it is not a name of a Service (NAME, NAME.NAMESPACE or NAME.NAMESPACE.svc.cluster.local); other names are answered by upstream servers",
-        isUnknown: true,
-      } as const;
-      return found({ text, because: [cause] });
+      return outside(subject);
     }
     const service = context.view.get(name.service);
-    if (service === undefined) return missingService(text, name, context.view);
+    if (service === undefined) return missingService(text, name, { view: context.view, subject });
     if (name.host !== undefined) return hostProblem(text, name.host, name.service, context);
     return (
       (service.spec.clusterIP === "None" ? headlessProblem(text, subject, name.service, context) : undefined) ??
@@ -47,13 +43,30 @@ function clusterNameOf({ name, namespace }: Subject): ClusterName | undefined {
   return host === undefined ? { service: target } : { service: target, host };
 }
 
-function missingService(text: string, { service: target }: ClusterName, view: ClusterView): Explanation {
+interface MissingContext {
+  readonly view: ClusterView;
+  readonly subject: Subject;
+}
+
+/** Whether upstream servers know a name is not known here. */
+function outside(subject: Subject, more = ""): Explanation {
+  const form = "it is not a name of a Service (NAME, NAME.NAMESPACE or NAME.NAMESPACE.svc.cluster.local)";
+  const text = `${more === "" ? form : more}; other names are answered by the upstream servers of DNS, which are not asked here`;
+  return found({ text: `whether ${subject.name} resolves is not known`, because: [{ text, isUnknown: true }] });
+}
+
+function missingService(text: string, { service: target }: ClusterName, context: MissingContext): Explanation {
+  const { view, subject } = context;
   const services = view.list("services");
   const elsewhere = services
     .filter(({ metadata }) => metadata.name === target.name)
     .map(({ metadata }) => `${target.name}.${metadata.namespace}`);
   const here = services.filter(({ metadata }) => metadata.namespace === target.namespace).map(({ metadata }) => metadata.name as string);
   const similar = similarName(target.name, here);
+  const hasNamespace = view.get({ resource: "namespaces", namespace: "", name: target.namespace }) !== undefined;
+  // "example.com" has the form of a Service and its namespace.
+  if (subject.name.includes(".") && !hasNamespace && elsewhere.length === 0 && !subject.name.includes(".svc"))
+    return outside(subject, `in the cluster it would be Service ${target.name} of the namespace ${target.namespace}, which does not exist`);
   const hint =
     elsewhere.length > 0
       ? `; that name exists in another namespace: ${elsewhere.join(", ")}`

@@ -73,8 +73,9 @@ export function found(finding: Finding, remedies: readonly Remedy[] = []): Expla
   return { finding, remedies };
 }
 
-/** "deployment default/web", "node n1". */
+/** "deployment default/web", "node n1", "the DNS name web". */
 export function nameOf({ resource, namespace, name }: Subject): string {
+  if (resource === "dns") return `the DNS name ${name}`;
   const singular = (resource.split(".")[0] ?? "")
     .replace(/ses$/, "ss")
     .replace(/ies$/, "y")

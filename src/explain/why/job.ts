@@ -22,13 +22,18 @@ function podProblems(object: Seen, { view, explain }: ExplainContext): readonly 
   return view.ownedBy(object, "pods").flatMap((pod) => explain(subjectOf("pods", pod)) ?? []);
 }
 
+/** Reasons that say all: no Pod has failed. */
+const COMPLETE_REASONS = ["DeadlineExceeded"];
+
 function failedJob(object: Seen, subject: Subject, context: ExplainContext): Explanation {
   const failed = conditionOf(object, "Failed");
   const last = podProblems(object, context).at(-1);
   const below =
-    last === undefined
-      ? [{ text: "its Pods do not exist any more: why they failed is not known", isUnknown: true as const }]
-      : [last.finding];
+    last !== undefined
+      ? [last.finding]
+      : COMPLETE_REASONS.includes(failed.reason)
+        ? [{ text: `spec.activeDeadlineSeconds is ${object.spec.activeDeadlineSeconds}` }]
+        : [{ text: "its Pods do not exist any more: why they failed is not known", isUnknown: true as const }];
   return found({
     text: `${nameOf(subject)} failed at ${failed.lastTransitionTime}`,
     because: [{ text: `${failed.reason}: ${failed.message}`, root: failed.reason, because: below }],
@@ -58,9 +63,21 @@ function cronJobProblem(object: Seen, subject: Subject, { view, explain }: Expla
   const last = jobs.at(-1);
   const explained = last === undefined ? undefined : explain(subjectOf("jobs.batch", last));
   if (explained !== undefined) return found({ text: `the last Job of ${nameOf(subject)} is in trouble`, because: [explained.finding] });
+  if (last !== undefined && object.spec.concurrencyPolicy === "Forbid" && view.event(object, ["JobAlreadyActive"]) !== undefined) {
+    const isActive = !["Complete", "Failed"].some((type) => conditionOf(last, type)?.status === "True");
+    if (isActive) return overlapping(subject, last);
+  }
   const event = last === undefined ? view.event(object, NOT_STARTED) : undefined;
   if (event === undefined) return undefined;
   return found({ text: `${nameOf(subject)} starts nothing`, because: [{ text: event.message, root: String(event.reason) }] });
+}
+
+/** A Job that takes longer than the schedule allows. */
+function overlapping(subject: Subject, running: Seen): Explanation {
+  const text = `its Job ${running.metadata.name} runs since ${running.metadata.creationTimestamp}, and concurrencyPolicy is Forbid`;
+  return found({ text: `${nameOf(subject)} has skipped a run`, because: [{ text, root: "JobAlreadyActive" }] }, [
+    { text: "Replace a Job that still runs by the next one", changes: [patch(subject, { spec: { concurrencyPolicy: "Replace" } })] },
+  ]);
 }
 
 function startOf({ metadata }: Seen): number {

@@ -22,8 +22,10 @@ import {
   type Manifest,
   type Remedy,
 } from "./explainer.ts";
+import { nodeAffinity, podAffinity, topologySpread } from "./facts/placement.ts";
 import { isOfCondition, taintNames, tolerationsOf, untolerated } from "./facts/taints.ts";
 import { labelsOf, matchesLabels, podSource, podSpecChanges, podSpecOf, requestChanges } from "./pod-template.ts";
+import { deviceProblems } from "./resource-claim.ts";
 
 /** Schedulers that exist in every cluster of k8ts. */
 const DEFAULT_SCHEDULER = "default-scheduler";
@@ -51,7 +53,7 @@ export const podUnscheduled = defineExplainer({
       const cause = { text: `no scheduler has considered it: spec.schedulerName is "${pod.spec.schedulerName}"`, root: "UnknownScheduler" };
       return found({ text, because: [cause] }, [remedy]);
     }
-    const claims = claimProblems(pod, source.subject, context);
+    const claims = [...claimProblems(pod, source.subject, context), ...deviceProblems(pod, context)];
     if (claims.length > 0)
       return found(
         { text, because: claims.map(({ finding }) => finding) },
@@ -62,11 +64,7 @@ export const podUnscheduled = defineExplainer({
     if (view.list("nodes").length === 0) return found({ text, because: [{ text: "the cluster has no nodes", root: "NoNodes" }] });
     const rejected = decision?.refused ?? rejectionsIn(message);
     const reasons = rejected.map((each) => reasonOf(each, pod, context));
-    if (reasons.length === 0)
-      return found({
-        text: `${text}${message === "" ? "" : `: ${message}`}`,
-        because: [{ text: "the scheduler has not decided yet", isUnknown: true }],
-      });
+    if (reasons.length === 0) return found({ text, because: [undivided(message)] });
     const because = reasons.map(({ finding }) => finding);
     return found(
       { text: `${text}${since(scheduled?.lastTransitionTime)}`, because },
@@ -74,6 +72,12 @@ export const podUnscheduled = defineExplainer({
     );
   },
 });
+
+/** A message that names no nodes for its reasons is one reason for all of them. */
+function undivided(message: string): Finding {
+  if (message === "") return { text: "the scheduler has not decided yet", isUnknown: true };
+  return { text: /nodes are available: (.*?)\.( |$)/.exec(message)?.[1] ?? message, root: "Unschedulable" };
+}
 
 /** "0/2 nodes are available: 1 Insufficient cpu, 1 node(s) were unschedulable. preemption: …" */
 function rejectionsIn(message: string): readonly RejectedNodes[] {
@@ -131,8 +135,8 @@ function reasonOf(rejected: RejectedNodes, pod: Seen, context: ExplainContext): 
   if (reason.includes("free ports"))
     return found(finding("the requested host port is in use", "HostPortInUse"), withoutHostPorts(pod, view));
   if (reason.includes("anti-affinity")) return found(finding("another Pod excludes it by anti-affinity", "PodAntiAffinity"));
-  if (reason.includes("pod affinity")) return found(finding("no Pod that it requires by affinity is there", "PodAffinity"));
-  if (reason.includes("topology spread")) return found(finding("topology spread constraints exclude it", "TopologySpread"));
+  if (reason.includes("pod affinity")) return podAffinity(pod, view, finding);
+  if (reason.includes("topology spread")) return topologySpread(reason, pod, view, finding);
   return found(finding(reason, "Unschedulable"));
 }
 
@@ -243,7 +247,10 @@ function tolerate(pod: Seen, view: ClusterView): readonly Remedy[] {
 function selectorMismatch(pod: Seen, view: ClusterView, finding: (text: string, root: string) => Finding): Explanation {
   const selector = labelsOf(pod.spec.nodeSelector);
   const wanted = Object.entries(selector).map(([key, value]) => `${key}=${value}`);
-  if (wanted.length === 0) return found(finding("its labels do not match the Pod's node affinity", "NodeAffinity"));
+  // The scheduler has one reason for both.
+  const isSelected = view.list("nodes").some((node) => matchesLabels(selector, labelsOf(node.metadata.labels)));
+  if (isSelected && pod.spec.affinity?.nodeAffinity?.requiredDuringSchedulingIgnoredDuringExecution !== undefined)
+    return nodeAffinity(pod, view, finding);
   const text = `lacks the labels of the Pod's nodeSelector ${wanted.join(", ")}`;
   const nodes = view.list("nodes").filter((node) => !node.spec?.unschedulable && !matchesLabels(selector, labelsOf(node.metadata.labels)));
   const [node] = nodes;

@@ -261,3 +261,52 @@ test("why: finalizers that the cluster manages itself are not removed from the c
     },
   ]);
 });
+
+const SIGNING = { resource: "certificatesigningrequests.certificates.k8s.io", namespace: "", name: "jane" };
+
+for (const { it, signerName = "kubernetes.io/kube-apiserver-client", status, roots } of [
+  { it: "that was neither approved nor denied", status: {}, roots: ["NotApproved"] },
+  { it: "that was denied", status: { conditions: [{ type: "Denied", status: "True", reason: "No" }] }, roots: ["Denied"] },
+  {
+    it: "that the signer rejected",
+    status: { conditions: [...approvedAnd({ type: "Failed", status: "True", message: "invalid usage" })] },
+    roots: ["SigningFailed"],
+  },
+  {
+    it: "whose signer is not part of Kubernetes",
+    signerName: "example.com/own",
+    status: { conditions: approvedAnd() },
+    roots: ["NotSigned"],
+  },
+  { it: "that waits for its signer", status: { conditions: approvedAnd() }, roots: [] },
+  { it: "with a certificate", status: { conditions: approvedAnd(), certificate: "eA==" }, roots: ["healthy"] },
+]) {
+  test(`why: a CertificateSigningRequest ${it}`, () => {
+    const view = viewOf({ [SIGNING.resource]: [{ metadata: { name: "jane" }, spec: { signerName }, status }] });
+
+    deepEqual(rootsAndRemedy(view, SIGNING), roots);
+  });
+}
+
+function approvedAnd(...others: readonly Seen[]): readonly Seen[] {
+  return [{ type: "Approved", status: "True" }, ...others];
+}
+
+for (const [name, text, isUnknown] of [
+  ["example.com", "whether example.com resolves is not known", true],
+  ["web.default.svc.example.org", "whether web.default.svc.example.org resolves is not known", true],
+  ["web.shpo", "web.shpo does not resolve", false],
+  ["web.gone.svc", "web.gone.svc does not resolve", false],
+] as const) {
+  test(`why: ${name} ${isUnknown ? "may be a name of upstream servers, which is not known" : "is a name of the cluster that does not exist"}`, () => {
+    const services = [{ metadata: { namespace: "shop", name: "web" }, spec: {} }];
+    const view = viewOf({ services, namespaces: [{ metadata: { name: "shop" } }] });
+
+    const result = why(view, { resource: "dns", namespace: "default", name });
+
+    equal(result.is, "explained");
+    if (result.is !== "explained") return;
+    const { finding } = result.explanation;
+    deepEqual([finding.text, finding.because?.[0]?.isUnknown ?? false], [text, isUnknown]);
+  });
+}

@@ -1,11 +1,13 @@
 /** A refused request: `k8ts why --request ID`, by the Audit-Id of its response. */
-import type { CauseItem } from "../explain-api.ts";
-import { budgetsOf } from "./disruption-budget.ts";
-import { defineExplainer, found, type Finding, type Remedy, type RequestedAccess, type Manifest } from "./explainer.ts";
+import type { CauseItem } from "../../explain-api.ts";
+import { budgetsOf } from "../disruption-budget.ts";
+import { defineExplainer, found, type Finding, type Remedy, type RequestedAccess, type Manifest } from "../explainer.ts";
+import { uselessBindings } from "./role-binding.ts";
 
 export const request = defineExplainer({
   resources: ["requests"],
-  explain(_object, { name: id }, { view, explain }) {
+  explain(_object, { name: id }, context) {
+    const { view, explain } = context;
     const items = view.recordedCauses().filter(({ requestID }) => requestID === id);
     const refused = items.find(({ refusal }) => refusal !== undefined);
     if (refused?.refusal === undefined)
@@ -21,8 +23,15 @@ export const request = defineExplainer({
       .join(" ");
     const text = `the request of ${refused.user} (${what}) at ${refused.time} was refused with ${code} ${reason}`;
     if (stage === "authorization") {
-      const cause: Finding = { text: `no role grants it: ${message}`, root: "Forbidden" };
-      return found({ text, because: [cause] }, [grant(refused)]);
+      const useless = uselessBindings(refused.user, refused.namespace ?? "", context);
+      const because = useless.map(({ finding }) => finding);
+      const cause: Finding = { text: `no role grants it: ${message}`, root: "Forbidden", ...(because.length === 0 ? {} : { because }) };
+      const grants = grant(refused);
+      const { access } = grants;
+      const corrected = useless.flatMap(({ remedies }) =>
+        remedies.map((each) => ({ ...each, ...(access === undefined ? {} : { access }) })),
+      );
+      return found({ text, because: [cause] }, [...corrected, grants]);
     }
     if (reason === "TooManyRequests" && refused.subresource === "eviction") {
       const target = { resource: "pods", namespace: refused.namespace ?? "", name: refused.name ?? "" };

@@ -1,5 +1,5 @@
 /** Why the API server refuses the Pods of a workload, by the message of the refusal: quota, service account, classes, Pod Security, webhooks. */
-import { addQuantities, formatQuantity, multiplyQuantity, parseQuantity } from "../../../api/machinery/quantity.ts";
+import { addQuantities, compareQuantities, formatQuantity, multiplyQuantity, parseQuantity } from "../../../api/machinery/quantity.ts";
 import type { JsonObject } from "../../../api/machinery/object.ts";
 import type { Seen, Subject } from "../cluster-view.ts";
 import {
@@ -48,6 +48,7 @@ const READINGS: readonly Reading[] = [
     pattern: /ValidatingAdmissionPolicy '([^']+)'/,
     explain: ({ match }) => found({ text: `ValidatingAdmissionPolicy ${match[1]} refuses them`, root: "AdmissionPolicy" }),
   },
+  { pattern: /maximum (\S+) usage per Container is (\S+), but (?:limit|request) is/, explain: aboveLimitRange },
   { pattern: /maximum|minimum/, explain: () => found({ text: "a LimitRange of the namespace refuses them", root: "LimitRange" }) },
 ];
 
@@ -135,6 +136,25 @@ function silentWebhook({ match, context: { view, explain } }: Refused): Explanat
   const explained = service && explain({ resource: "services", namespace: service.namespace, name: service.name });
   const below: readonly Finding[] = explained === undefined ? [] : [explained.finding];
   return found({ text, root: "WebhookUnavailable", because: below });
+}
+
+/** The containers that exceed the maximum get it. */
+function aboveLimitRange({ match, goal, context: { view } }: Refused): Explanation {
+  const [, resource = "", maximum = "0"] = match;
+  const isAbove = (amount: Seen) => amount !== undefined && compareQuantities(parseQuantity(String(amount)), parseQuantity(maximum)) > 0;
+  const containers: readonly Seen[] = view.get(goal)?.spec?.template?.spec?.containers ?? [];
+  const lowered = containers.flatMap(({ name, resources = {} }) => {
+    const changed = Object.fromEntries(
+      ["limits", "requests"].flatMap((kind) => (isAbove(resources[kind]?.[resource]) ? [[kind, { [resource]: maximum }]] : [])),
+    );
+    return Object.keys(changed).length === 0 ? [] : [{ name, resources: changed }];
+  });
+  const cause = { text: `a LimitRange of the namespace allows at most ${maximum} of ${resource} per container`, root: "LimitRange" };
+  if (lowered.length === 0) return found(cause);
+  const changes: readonly Change[] = [
+    { type: "patch", target: goal, patchType: "strategic", patch: { spec: { template: { spec: { containers: lowered } } } } },
+  ];
+  return found(cause, [{ text: `Use at most ${maximum} of ${resource}, if that is enough`, changes, goal }]);
 }
 
 /** Raises the limits by what all missing Pods request. */
