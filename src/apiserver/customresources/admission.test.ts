@@ -2,10 +2,11 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
+import { deferred } from "../http/testing/served.ts";
 import { onlyPlugins } from "../testing/admission.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";
 import { allowed, reviewReply, testWebhooks, webhookAt, type WebhookOfTest } from "../testing/webhooks.ts";
-import { createDefinition, cronTab, CRON_TABS, settled } from "./testing/definitions.ts";
+import { CRDS, createDefinition, cronTab, CRON_TABS, settled } from "./testing/definitions.ts";
 
 const GROUP = "/apis/admissionregistration.k8s.io/v1";
 const PLUGINS = onlyPlugins(
@@ -181,4 +182,29 @@ test("dry runs of a custom resource default and validate it, and store nothing",
     ],
   );
   deepEqual((await started.call("GET", CRON_TABS)).body.items, [stored]);
+});
+
+test("a create that a webhook delays until the definition is deleted stores nothing that the next definition of that name would have", async () => {
+  const review = deferred<JsonObject>();
+  const { started, hooks, create } = await startedWith({ "/slow": () => review.promise });
+  await using _server = started;
+  await createDefinition(started, { schema: spec("name") });
+  const rules = [{ apiGroups: ["example.com"], apiVersions: ["*"], resources: ["crontabs"], operations: ["CREATE"] }];
+  await create("validatingwebhookconfigurations", "v", { webhooks: [webhookAt("slow", { rules })] });
+
+  const creating = started.call("POST", CRON_TABS, cronTab("late", { name: "late" }));
+  await settled(started);
+  await started.call("DELETE", `${CRDS}/crontabs.example.com`);
+  await settled(started);
+  const gone = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  review.resolve(allowed());
+  const { code, body } = await creating;
+  await createDefinition(started, { schema: spec("name") });
+  const next = await started.call("GET", CRON_TABS);
+
+  deepEqual([hooks.reviews.length, gone.code, next.body.items], [1, 404, []]);
+  deepEqual(
+    [code, body.message],
+    [403, 'crontabs.example.com "late" is forbidden: create not allowed while custom resource definition is terminating'],
+  );
 });

@@ -13,7 +13,8 @@ import type { Endpoint } from "../framework/endpoints.ts";
 import { SERVER } from "../framework/own-requests.ts";
 import type { ServerContext } from "../framework/server-context.ts";
 import { storageForm } from "../framework/storage/prepared-objects.ts";
-import type { StoredObject } from "../framework/storage/storage.ts";
+import type { ResourceStorage, StoredObject } from "../framework/storage/storage.ts";
+import { translated } from "../framework/storage/store-failure.ts";
 import { planDeletion } from "../shared/deletion.ts";
 import { withChangedCondition } from "./definition-status.ts";
 
@@ -48,7 +49,7 @@ export async function cleanUp({ server, current, write }: CleanupDependencies, s
   for (let attempt = 0; ; attempt++) {
     const definition = current();
     if (definition === undefined || !hasFinalizer(definition)) return;
-    const outcome = await deleteObjects(server, definition);
+    const outcome = await deleteObjects(server, definition, signal);
     if (outcome.status === "False") return finish(definition, write, clock.now(), outcome);
     await report(current(), write, clock.now(), outcome);
     await clock.sleep(exponentialDelayMs(CHECK_DELAY, attempt), signal);
@@ -95,7 +96,7 @@ function finish(
 }
 
 /** With status "True" some objects remain. */
-async function deleteObjects(server: ServerContext, definition: CustomResourceDefinition): Promise<Terminating> {
+async function deleteObjects(server: ServerContext, definition: CustomResourceDefinition, signal: AbortSignal): Promise<Terminating> {
   if (!isConditionTrue(definition.status?.conditions, "Established")) {
     return { status: "False", reason: "NeverEstablished", message: "resource was never established" };
   }
@@ -104,37 +105,39 @@ async function deleteObjects(server: ServerContext, definition: CustomResourceDe
   if (endpoint === undefined || endpoint.resource.completesStored !== true) {
     return { status: "False", reason: "OverlappingBuiltInResource", message: "instances overlap with built-in resources in storage" };
   }
-  const failures = await deleteAll(server, endpoint);
+  const failures = await deleteAll(server, endpoint, signal);
   if (failures.size > 0) {
     const message = `could not issue all deletes: ${joinedErrors(failures)}`;
     server.log.warn("Deleting the objects of a CustomResourceDefinition failed; retrying", { name: definition.metadata.name, message });
     return { status: "True", reason: "InstanceDeletionFailed", message };
   }
-  const { cache } = endpoint.storage;
-  // A closed cache, of a definition that was changed meanwhile, does not know what was created since.
-  if (cache.isClosed || cache.snapshot().size > 0) return IN_PROGRESS;
+  if ((await presentObjects(endpoint.storage)).length > 0) return IN_PROGRESS;
   return { status: "False", reason: "InstanceDeletionCompleted", message: "removed all instances" };
 }
 
 /** The messages of what failed. An object that cannot be deleted does not keep the others. */
-async function deleteAll(server: ServerContext, endpoint: Endpoint): Promise<ReadonlySet<string>> {
-  const { cache } = endpoint.storage;
-  await cache.load();
-  await cache.freshRevision();
+async function deleteAll(server: ServerContext, endpoint: Endpoint, signal: AbortSignal): Promise<ReadonlySet<string>> {
   const failures = new Set<string>();
   const attempt = (object: StoredObject) =>
     deleteOne(server, endpoint, object).catch((error: unknown) => {
       if (failures.size < NAMED_FAILURES_MAX) failures.add(error instanceof Error ? error.message : String(error));
     });
-  let batch: Promise<void>[] = [];
-  for (const [, object] of cache.snapshot().entries()) {
-    batch.push(attempt(object));
-    if (batch.length < CONCURRENT_DELETIONS) continue;
-    await Promise.all(batch);
-    batch = [];
+  const objects = await presentObjects(endpoint.storage);
+  for (let from = 0; from < objects.length; from += CONCURRENT_DELETIONS) {
+    signal.throwIfAborted();
+    await Promise.all(objects.slice(from, from + CONCURRENT_DELETIONS).map(attempt));
   }
-  await Promise.all(batch);
   return failures;
+}
+
+/** Everything that was written before the call. An object that was overlooked would outlive its definition, and belong to the next one of its name. */
+async function presentObjects(storage: ResourceStorage): Promise<readonly StoredObject[]> {
+  const { cache, store, prefix } = storage;
+  await cache.load();
+  if ((await cache.freshRevision()) !== undefined) return Array.from(cache.snapshot().entries(), ([, object]) => object);
+  // The definition was changed meanwhile, or the store does not report watch progress.
+  const { entries } = await translated(() => store.list(prefix, { countRemaining: false }));
+  return entries.map((entry) => storage.fromEntry(entry));
 }
 
 async function deleteOne(server: ServerContext, endpoint: Endpoint, current: StoredObject): Promise<void> {

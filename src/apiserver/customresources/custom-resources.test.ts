@@ -409,6 +409,29 @@ test("deleting a definition deletes its objects, waits for their finalizers, and
   equal((await started.call("GET", CRON_TABS)).code, 404);
 });
 
+test("a definition whose objects are deleted, and which a finalizer of its own keeps, accepts no new ones", async () => {
+  await using started = await startedWith(SCHEMA);
+  const patch = (finalizers: readonly string[] | null) =>
+    started.call("PATCH", `${CRDS}/crontabs.example.com`, JSON.stringify({ metadata: { finalizers } }), {
+      "content-type": "application/merge-patch+json",
+    });
+  await patch(["example.com/keep"]);
+  await started.call("DELETE", `${CRDS}/crontabs.example.com`);
+  await settled(started);
+
+  const kept = await started.call("GET", `${CRDS}/crontabs.example.com`);
+  const refused = await started.call("POST", CRON_TABS, cronTab("new", { cronSpec: "* * * * *" }));
+  await patch(null);
+  await createDefinition(started, { schema: SCHEMA });
+  const next = await started.call("GET", CRON_TABS);
+
+  deepEqual(
+    [kept.body.metadata.finalizers, kept.body.status.conditions.at(-1).reason],
+    [["example.com/keep"], "InstanceDeletionCompleted"],
+  );
+  deepEqual([refused.code, next.body.items], [403, []]);
+});
+
 async function startedWith(schema: JsonObject, version: JsonObject = {}): Promise<StartedServer> {
   const started = await startServer();
   await createDefinition(started, { schema, version });

@@ -120,7 +120,8 @@ export class CustomResources {
     const { resource, schemas } = customResourceOf(definition, {
       ...this.#conversionOf(definition),
       compileRules: (schema) => ruleEvaluation(celRules, schema),
-      isTerminating: () => isConditionTrue(known.definition.status?.conditions, "Terminating"),
+      // Also when only finalizers of others remain, and upstream accepts objects that nobody deletes.
+      isTerminating: () => known.definition.metadata.deletionTimestamp !== undefined || this.#known.get(definition.metadata.name) !== known,
     });
     known.served = { resource, definition };
     if (served === undefined) endpoints.add(resource, schemas);

@@ -6,6 +6,7 @@ import { onlyPlugins } from "../testing/admission.ts";
 import { memoryStore } from "../../testing/fixtures/memory-store.ts";
 import { virtualClock } from "../../testing/virtual-clock.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";
+import { wrappedStore } from "../testing/wrapped-store.ts";
 import { reviewReply } from "../testing/webhooks.ts";
 import { aDefinition, CRDS, createDefinition, cronTab, CRON_TABS, settled } from "./testing/definitions.ts";
 
@@ -139,4 +140,30 @@ test("a policy for a custom resource that is created at one API server denies at
   equal(denied.code, 422);
   match(denied.body.message, /denied request: too many/);
   equal(admitted.code, 201);
+});
+
+test("deleting a definition deletes objects of another API server that the store's watch has not delivered yet", async () => {
+  const clock = virtualClock();
+  const memory = memoryStore(clock);
+  const store = wrappedStore(memory, { close: () => Promise.resolve() });
+  // Changes of custom resources arrive late, and, as with an old etcd, no progress is reported.
+  const late = wrappedStore(store, {
+    capabilities: { ...store.capabilities, shared: true, progress: false },
+    watch: (prefix, options, listener) =>
+      prefix.includes("example.com") ? { requestProgress() {}, close() {} } : store.watch(prefix, options, listener),
+  });
+  await using deleting = await startServer({ clock, store: late });
+  await createDefinition(deleting, { schema: REPLICAS });
+  await deleting.call("GET", `${CRON_TABS}?resourceVersion=0`);
+  {
+    await using writing = await startServer({ clock, store });
+    equal((await writing.call("POST", CRON_TABS, cronTab("a", {}))).code, 201);
+  }
+
+  await deleting.call("DELETE", `${CRDS}/crontabs.example.com`);
+  await settled(deleting);
+  await createDefinition(deleting, { schema: REPLICAS });
+  const { code, body } = await deleting.call("GET", CRON_TABS);
+
+  deepEqual([code, body.items], [200, []]);
 });

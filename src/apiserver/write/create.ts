@@ -57,8 +57,7 @@ type Attempt =
 
 async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: ApiRequest, sent: NewObject): Promise<Attempt> {
   const { resource, served, storage } = endpoint;
-  const refusal = resource.refusesCreation?.();
-  if (refusal !== undefined) throw forbiddenError(endpoint.name, sent.object.metadata.name ?? "", refusal);
+  rejectRefused(endpoint, sent.object);
   const clean = withoutSystemFields(sent.object);
   const claimed = new ClaimedFields(
     () => sent.managed ?? claimFields(server, endpoint, request, claimable(endpoint, clean), sent.sentManagedFields),
@@ -91,6 +90,8 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
     const result = storage.newObject(kept instanceof Promise ? await kept : kept, managed);
     const name = { namespace: request.namespace, name: object.metadata.name };
     request.context.signal?.throwIfAborted();
+    // Admission may have taken longer than the deletion of the definition and its objects.
+    rejectRefused(endpoint, object);
     const exists = { created: false, name: name.name, again: false } as const;
     if (dryRun) return (await storage.get(name)) === undefined ? { created: true, object: result } : exists;
     const alongside = [...(allocation.alongside ?? []), ...(charge.alongside ?? [])];
@@ -105,6 +106,11 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
       await charge?.settle(written);
     }
   }
+}
+
+function rejectRefused({ resource, name }: Endpoint, { metadata }: KubeObject): void {
+  const refusal = resource.refusesCreation?.();
+  if (refusal !== undefined) throw forbiddenError(name, metadata.name ?? "", refusal);
 }
 
 /** Metadata that only the server sets is dropped, so that no manager owns it. */
