@@ -10,7 +10,8 @@ import { packageDirectory } from "./package-directory.ts";
 /**
  * etcd, openssl, strace, kubectl 1.36, Helm 4, the test frameworks vitest 4 and jest 30, other majors of Node.js, permission to mount a
  * small tmpfs, loop devices with e2fsprogs, dig, a C compiler and musl's C library; and for real containers: containerd 1.6 or newer with runc and permission to run
- * containers, the CNI plugins, a static busybox, iptables, nftables, conntrack, xfsprogs, SQLite, and an image registry. Chromium is for the dashboard. Go, Python and a JDK are for the examples in these languages.
+ * containers, the CNI plugins, a static busybox, iptables, nftables, conntrack, xfsprogs, SQLite, and an image registry. Chromium is for the dashboard. Go, Python and a JDK are for the examples in these languages,
+ * the Go modules for the operator of test/envtest.
  */
 export type ToolName =
   | "etcd"
@@ -39,6 +40,7 @@ export type ToolName =
   | "registry"
   | "chromium"
   | "go"
+  | "goModules"
   | "python3"
   | "java";
 
@@ -54,7 +56,7 @@ export function needs(...tools: readonly ToolName[]): { readonly skip: string | 
 
 /**
  * Returns the path of the program. Requires `needs(tool)` in the test. For "tmpfs" it is the `mount` command, for "cni" the `bridge`
- * plugin; test frameworks are run with node.
+ * plugin, for "goModules" the module cache; test frameworks are run with node.
  */
 export function toolPath(tool: ToolName): string {
   const finding = findingOf(tool, theFindings());

@@ -93,14 +93,27 @@ async function ifItMayRun(finding: Finding, { isRoot, platform, run }: Surroundi
   return exitCode === 0 ? finding : { missing: `this machine does not permit containers: ${reasonIn(output)}` };
 }
 
-/** Returns the reason of a failure. Package lists are updated only if installing fails without. */
 async function install(program: DebianProgram, surroundings: Surroundings, apt: { updated: boolean }): Promise<string | undefined> {
+  const failure = await installDebianPackage(program.package, surroundings, apt);
+  if (failure !== undefined) return failure;
+  if (program.service !== undefined && surroundings.which("systemctl") !== undefined) {
+    await surroundings.run("systemctl", ["disable", program.service], { timeoutMs: APT_TIMEOUT_MS, env: { ...process.env, ...QUIET } });
+  }
+  return undefined;
+}
+
+/** Returns the reason of a failure. Package lists are updated only if installing fails without. */
+export async function installDebianPackage(
+  name: string,
+  surroundings: Surroundings,
+  apt: { updated: boolean } = { updated: false },
+): Promise<string | undefined> {
   const aptGet = (...args: readonly string[]) =>
     surroundings.run("apt-get", ["-o", "DPkg::Lock::Timeout=60", ...args], {
       timeoutMs: APT_TIMEOUT_MS,
       env: { ...process.env, ...QUIET },
     });
-  const attempt = () => aptGet("install", "--yes", "--no-install-recommends", program.package);
+  const attempt = () => aptGet("install", "--yes", "--no-install-recommends", name);
 
   let outcome = await attempt();
   if (outcome.exitCode !== 0 && !apt.updated) {
@@ -108,9 +121,5 @@ async function install(program: DebianProgram, surroundings: Surroundings, apt: 
     apt.updated = true;
     outcome = await attempt();
   }
-  if (outcome.exitCode !== 0) return reasonIn(outcome.output);
-  if (program.service !== undefined && surroundings.which("systemctl") !== undefined) {
-    await surroundings.run("systemctl", ["disable", program.service], { timeoutMs: APT_TIMEOUT_MS, env: { ...process.env, ...QUIET } });
-  }
-  return undefined;
+  return outcome.exitCode === 0 ? undefined : reasonIn(outcome.output);
 }

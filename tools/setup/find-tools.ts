@@ -6,6 +6,7 @@
 import { renameSync, writeFileSync } from "node:fs";
 import type { Finding, ToolName } from "../../src/testing/needs.ts";
 import { debianPrograms } from "./debian-packages.ts";
+import { goAndModules } from "./go.ts";
 import { kubectlAndHelm } from "./kubectl-and-helm.ts";
 import { languages } from "./languages.ts";
 import { loop } from "./loop.ts";
@@ -16,12 +17,14 @@ import { tmpfs } from "./tmpfs.ts";
 
 export async function findTools({ findings: file, ...given }: Given & { readonly findings: string }): Promise<void> {
   const surroundings = realSurroundings(given);
+  const found = await languages(surroundings);
   const findings: Record<ToolName, Finding> = {
     ...(await debianPrograms(surroundings)),
     ...(await kubectlAndHelm(surroundings)),
     ...(await testRunners(surroundings)),
     ...(await nodeVersions(surroundings)),
-    ...(await languages(surroundings)),
+    ...found,
+    ...(await goAndModules(surroundings, found.go)),
     tmpfs: await tmpfs(surroundings),
     loop: await loop(surroundings),
   };

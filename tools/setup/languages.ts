@@ -1,6 +1,6 @@
 /**
- * Finds Go, Python and a JDK, for the examples in these languages. They are large, so they are not installed: tests that need one run where
- * it exists, and are skipped with the reason elsewhere.
+ * Finds Go, Python and a JDK, for the examples in these languages. Python and the JDK are not installed: tests that need one run where it
+ * exists, and are skipped with the reason elsewhere. Installing Go: go.ts.
  */
 import type { Finding } from "../../src/testing/needs.ts";
 import { reasonIn } from "../../src/host/processes/program-failure.ts";
