@@ -1,8 +1,8 @@
 /**
- * Webhooks of `k8ts up` that are served by a Pod, with real containers and the real kubectl: they mutate, deny and convert. One that fails
- * closed on everything and does not exist stops neither nodes nor namespaces, nor its own removal, nor the start of the cluster.
+ * Webhooks of `k8ts up` that are served by a Pod, with real containers and the real kubectl: they mutate, deny, convert and misbehave. One that
+ * fails closed on everything and does not exist stops neither nodes nor namespaces, nor its own removal, nor the start of the cluster.
  */
-import { equal, match } from "node:assert/strict";
+import { equal, match, ok } from "node:assert/strict";
 import { after, before, describe, test } from "node:test";
 import type { JsonObject } from "../../src/api/machinery/object.ts";
 import { PURPOSE } from "../../src/api/machinery/x509/extensions.ts";
@@ -30,7 +30,7 @@ function secret(): JsonObject {
   return { apiVersion: "v1", kind: "Secret", type: "kubernetes.io/tls", metadata: { name: "hooks" }, stringData };
 }
 
-function definition(): JsonObject {
+function definition(conversionPath = "/convert"): JsonObject {
   const version = (name: string, field: string) => ({
     name,
     served: true,
@@ -51,7 +51,7 @@ function definition(): JsonObject {
       scope: "Namespaced",
       names: { plural: "crontabs", kind: "CronTab" },
       versions: [version("v1", "name"), version("v2", "title")],
-      conversion: { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: clientConfig("/convert") } },
+      conversion: { strategy: "Webhook", webhook: { conversionReviewVersions: ["v1"], clientConfig: clientConfig(conversionPath) } },
     },
   };
 }
@@ -105,6 +105,53 @@ describe("Webhooks of a cluster with real containers", { ...needs(...REAL_CLUSTE
     );
     const shown = "-o jsonpath={.metadata.labels.mutated},{.spec}";
     equal(await cluster.kubectl(`get crontabs.v2.${GROUP} good ${shown}`), 'true,{"title":"the good"}');
+  });
+
+  test("a Pod that misbehaves fails requests with upstream's messages, and none is slower than its timeout allows", async () => {
+    const misbehave = { timeoutSeconds: 1, clientConfig: clientConfig("/misbehave") };
+    await create(configuration("Validating", "misbehaving", misbehave));
+    const prefix = 'Internal error occurred: failed calling webhook "misbehaving.example.com": ';
+    const post = 'failed to call webhook: Post "https://hooks.default.svc:443/misbehave?timeout=1s": ';
+    const messages: Readonly<Record<string, string>> = {
+      hang: `${post}context deadline exceeded`,
+      late: `${post}context deadline exceeded`,
+      huge: `${post}the response exceeds the limit of 16777216 bytes`,
+      redirect: "failed to call webhook: the server responded with the status code 307 but did not return more information",
+      error: 'failed to call webhook: an error on the server ("boom") has prevented the request from succeeding',
+      lie: "failed to call webhook: json: cannot unmarshal string into Go struct field AdmissionResponse.response.allowed of type bool",
+    };
+    for (const [name, message] of Object.entries(messages)) {
+      const printed = await cluster.kubectl.fails("create -f -", { input: cronTab(name) });
+      ok(printed.includes(`${prefix}${message}`), `${name}: ${printed}`);
+    }
+    match(
+      await cluster.kubectl.fails("create -f -", { input: cronTab("another-uid") }),
+      /received invalid webhook response: expected response\.uid="[0-9a-f-]{36}", got "other"/,
+    );
+
+    // The same Pod under a name that its certificate does not have.
+    const other = aService("other", { selector: { app: "hooks" }, ports: [{ port: 443, targetPort: WEBHOOK_PORT }] });
+    const named = configuration("Validating", "misbehaving", { ...misbehave, clientConfig: clientConfig("/misbehave", "other") });
+    await cluster.kubectl("apply -f -", { input: aList(other, named) });
+    const refusal = /x509: certificate is valid for hooks\.default\.svc, not other\.default\.svc/;
+    // The endpoint of the new Service is published a little later.
+    await becomes(async () => refusal.test(await cluster.kubectl.fails("create -f -", { input: cronTab("fine") })), true);
+    await cluster.kubectl("delete validatingwebhookconfiguration misbehaving");
+    await create(cronTab("fine"));
+  });
+
+  test("a Pod that returns an object twice converts nothing, and the other versions stay readable", async () => {
+    await create(cronTab("twice"));
+    const convertAt = (path: string) => cluster.kubectl("apply -f -", { input: definition(path) });
+    await convertAt("/convert-twice");
+
+    const failure = /conversion webhook for tabs\.example\.com\/v1, Kind=CronTab returned 2 objects, expected 1/;
+    const read = `get crontabs.v2.${GROUP} twice -o jsonpath={.spec}`;
+    await becomes(async () => failure.test(await cluster.kubectl.fails(read)), true);
+    equal(await cluster.kubectl(`get crontabs.v1.${GROUP} twice -o jsonpath={.spec}`), '{"name":"the twice"}');
+
+    await convertAt("/convert");
+    await becomes(() => cluster.kubectl(read).catch(String), '{"title":"the twice"}');
   });
 
   test("a dead webhook that fails closed on everything stops neither leases, namespaces, its removal nor the start of the cluster", async () => {
