@@ -2,7 +2,6 @@
 import { deepEqual, equal, match } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
-import { deferred } from "../http/testing/served.ts";
 import { onlyPlugins } from "../testing/admission.ts";
 import { startServer, type StartedServer } from "../testing/server.ts";
 import { allowed, reviewReply, testWebhooks, webhookAt, type WebhookOfTest } from "../testing/webhooks.ts";
@@ -185,8 +184,9 @@ test("dry runs of a custom resource default and validate it, and store nothing",
 });
 
 test("a create that a webhook delays until the definition is deleted stores nothing that the next definition of that name would have", async () => {
-  const review = deferred<JsonObject>();
-  const { started, hooks, create } = await startedWith({ "/slow": () => review.promise });
+  let respond: (response: JsonObject) => void = () => undefined;
+  const slow = () => new Promise<JsonObject>((resolve) => (respond = resolve));
+  const { started, hooks, create } = await startedWith({ "/slow": slow });
   await using _server = started;
   await createDefinition(started, { schema: spec("name") });
   const rules = [{ apiGroups: ["example.com"], apiVersions: ["*"], resources: ["crontabs"], operations: ["CREATE"] }];
@@ -197,7 +197,7 @@ test("a create that a webhook delays until the definition is deleted stores noth
   await started.call("DELETE", `${CRDS}/crontabs.example.com`);
   await settled(started);
   const gone = await started.call("GET", `${CRDS}/crontabs.example.com`);
-  review.resolve(allowed());
+  respond(allowed());
   const { code, body } = await creating;
   await createDefinition(started, { schema: spec("name") });
   const next = await started.call("GET", CRON_TABS);

@@ -126,6 +126,8 @@ async function deleteAll(server: ServerContext, endpoint: Endpoint, signal: Abor
   for (let from = 0; from < objects.length; from += CONCURRENT_DELETIONS) {
     signal.throwIfAborted();
     await Promise.all(objects.slice(from, from + CONCURRENT_DELETIONS).map(attempt));
+    // A store in memory never waits.
+    await server.evaluations.pause();
   }
   return failures;
 }

@@ -1,4 +1,4 @@
-import { deepEqual, equal, match } from "node:assert/strict";
+import { deepEqual, equal, match, ok } from "node:assert/strict";
 import { test } from "node:test";
 import type { JsonObject } from "../../api/machinery/object.ts";
 import type { StartedServer } from "../testing/server.ts";
@@ -407,6 +407,33 @@ test("deleting a definition deletes its objects, waits for their finalizers, and
   );
   equal((await started.call("GET", `${CRDS}/crontabs.example.com`)).code, 404);
   equal((await started.call("GET", CRON_TABS)).code, 404);
+});
+
+test("other requests are answered while the objects of a definition or of a collection are deleted", async () => {
+  await using started = await startServer({ yieldsToEventLoop: true });
+  const { clock, call } = started;
+  await Promise.all([createDefinition(started, { schema: SCHEMA }), clock.settle()]);
+  const names = Array.from({ length: 200 }, (_, index) => `a${index}`);
+  const create = async () => {
+    const all = names.map((name) => call("POST", CRON_TABS, cronTab(name, { cronSpec: "* * * * *" })));
+    await Promise.all([...all, clock.settle()]);
+  };
+  const left = async () => (await call("GET", CRON_TABS)).body.items.length as number;
+
+  await create();
+  const deleting = call("DELETE", CRON_TABS);
+  await settled(started);
+  const duringCollection = await left();
+  await clock.settle();
+  equal((await deleting).code, 200);
+  await create();
+  await call("DELETE", `${CRDS}/crontabs.example.com`);
+  await settled(started);
+  const duringDefinition = await left();
+  await clock.settle();
+
+  for (const each of [duringCollection, duringDefinition]) ok(each > 0 && each < names.length, `${each} objects were left`);
+  equal((await call("GET", CRON_TABS)).code, 404);
 });
 
 test("a definition whose objects are deleted, and which a finalizer of its own keeps, accepts no new ones", async () => {

@@ -120,7 +120,7 @@ export class CustomResources {
     const { resource, schemas } = customResourceOf(definition, {
       ...this.#conversionOf(definition),
       compileRules: (schema) => ruleEvaluation(celRules, schema),
-      // Also when only finalizers of others remain, and upstream accepts objects that nobody deletes.
+      // Also when only finalizers of others remain: upstream then accepts objects that outlive the definition.
       isTerminating: () => known.definition.metadata.deletionTimestamp !== undefined || this.#known.get(definition.metadata.name) !== known,
     });
     known.served = { resource, definition };

@@ -21,6 +21,9 @@ const DELETE_OPTIONS_SCHEMA = "io.k8s.apimachinery.pkg.apis.meta.v1.DeleteOption
 /** Concurrent deletions of one deletecollection: enough to share commits, few enough not to starve other requests. */
 const COLLECTION_WORKERS = 16;
 
+/** About 3 ms. A store in memory never waits, so that a large collection would hold the event loop to its end. */
+const DELETIONS_PER_TICK = 32;
+
 export async function deleteOne(server: ServerContext, endpoint: Endpoint, request: ApiRequest): Promise<Outcome> {
   const options = deleteOptionsOf(server, endpoint, request);
   const name = { namespace: request.namespace, name: request.name };
@@ -70,17 +73,25 @@ export async function deleteCollection(server: ServerContext, endpoint: Endpoint
   const options = deleteOptionsOf(server, endpoint, request);
   warnOfDefault(endpoint, options, request);
   const list = await listObjects(endpoint, request);
-  await deleteAll(list, (object) => {
+  await deleteAll(server, list, (object) => {
     const { namespace = "", name } = object.object.metadata;
     return deleteObject(server, { endpoint, request, name: { namespace, name }, options });
   });
   return { is: "list", endpoint, list };
 }
 
-async function deleteAll({ objects }: ObjectList, remove: (object: StoredObject) => Promise<DeleteResult>): Promise<void> {
+async function deleteAll(
+  { evaluations }: ServerContext,
+  { objects }: ObjectList,
+  remove: (object: StoredObject) => Promise<DeleteResult>,
+): Promise<void> {
   const waiting = objects.values();
+  let started = 0;
+  let pause: Promise<void> | undefined;
   const work = async () => {
     for (const object of waiting) {
+      if (++started % DELETIONS_PER_TICK === 0) pause = evaluations.pause();
+      await pause;
       try {
         await remove(object);
       } catch (error) {

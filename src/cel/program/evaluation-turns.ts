@@ -30,6 +30,11 @@ export class EvaluationTurns {
     }
   }
 
+  /** A turn for other work that is done in parts, such as the deletion of thousands of objects; undefined: nothing yields. */
+  pause(): Promise<void> | undefined {
+    return this.#soon === undefined ? undefined : this.#turn();
+  }
+
   async #slowly(suspended: SuspendedEvaluation): Promise<Evaluation> {
     let pending: Evaluation | SuspendedEvaluation = suspended;
     while ("resume" in pending) {
