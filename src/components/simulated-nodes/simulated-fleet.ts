@@ -4,7 +4,7 @@
  * at a hash of that. So two processes conflict only if they have the same names, like real machines.
  */
 import { LABEL_VALUE_LENGTH_MAX } from "../../api/machinery/names.ts";
-import { fnv1a32 } from "../../base/fnv-1a.ts";
+import { fnv1a32 } from "../../base/crypto/fnv-1a.ts";
 import type { NodesConfig } from "./simulated-nodes.ts";
 import type { StoreConfig } from "../../config/store-config.ts";
 

@@ -6,7 +6,7 @@ import { encodeHash } from "../../api/apps/v1/hash-text.ts";
 import { defaultPodTemplate } from "../../api/core/v1/pod/defaults/pod.ts";
 import type { ControllerRevision, StatefulSet, StatefulSetSpec } from "../../api/generated/apps/v1.ts";
 import type { PodTemplateSpec } from "../../api/generated/core/v1.ts";
-import { fnv1Hash32 } from "../../base/fnv-1a.ts";
+import { fnv1Hash32 } from "../../base/crypto/fnv-1a.ts";
 import { controlledBy } from "../runtime/keys.ts";
 import { nextRevisionNumber } from "../shared/revisions/history.ts";
 import { revisionData, revisionText, templateOf, textOf } from "../shared/revisions/revision-data.ts";

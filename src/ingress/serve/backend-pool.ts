@@ -2,7 +2,7 @@
  * The endpoints of one Service port: round robin, with passive health. An endpoint that keeps failing is ejected for a while; if all are,
  * all are tried, since an answer that may fail is better than none. State survives changes of the list.
  */
-import { fnv1a32 } from "../../base/fnv-1a.ts";
+import { fnv1a32 } from "../../base/crypto/fnv-1a.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { ProxyEndpoint } from "../../host/http/proxy/contract.ts";
 

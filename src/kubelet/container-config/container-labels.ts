@@ -2,7 +2,7 @@
  * Labels and annotations of sandboxes and containers, with upstream's names and formats, which container tools know. A kubelet that
  * restarts, or a person who inspects the runtime, identifies containers by them.
  */
-import { fnv1a32 } from "../../base/fnv-1a.ts";
+import { fnv1a32 } from "../../base/crypto/fnv-1a.ts";
 import { encodeUtf8 } from "../../base/utf8.ts";
 import type { Pod } from "../../api/generated/core/v1.ts";
 import type { AnyContainer } from "../../api/core/v1/pod/containers.ts";

@@ -6,7 +6,7 @@
  * upstream nor k8ts compares hashes to find the ReplicaSet or revision of a template, only the templates: one with another hash is kept.
  */
 import { deepEqual } from "../../../base/deep.ts";
-import { fnv1a32 } from "../../../base/fnv-1a.ts";
+import { fnv1a32 } from "../../../base/crypto/fnv-1a.ts";
 import type { PodTemplateSpec } from "../../generated/core/v1.ts";
 import { goText } from "./go-text/go-text.ts";
 import { encodeHash } from "./hash-text.ts";

@@ -3,7 +3,7 @@
  * and three of our own. The owner label separates two clusters on one runtime: every list is filtered by it.
  */
 import type { Container, EphemeralContainer, Pod } from "../../../api/generated/core/v1.ts";
-import { fnv1a32 } from "../../../base/fnv-1a.ts";
+import { fnv1a32 } from "../../../base/crypto/fnv-1a.ts";
 import type { TerminationMessage } from "../../contracts/container-run.ts";
 
 export const POD_NAME = "io.kubernetes.pod.name";

@@ -1,5 +1,5 @@
 /** FNV-1a and FNV-1, 32 bits: the hashes that upstream makes names and labels of. They are fast and spread evenly; they protect nothing. */
-import { encodeUtf8 } from "./utf8.ts";
+import { encodeUtf8 } from "../utf8.ts";
 
 const OFFSET = 0x811c9dc5;
 const PRIME = 0x01000193;
