@@ -24,6 +24,13 @@ export interface Assumption<T extends KubeObject> {
 /** Assumptions of one kind, by key. */
 class Assumed<T extends KubeObject> {
   readonly #byKey = new Map<string, Assumption<T>>();
+  /** Keys by claim ("namespace/name"). */
+  readonly #byClaim = new Map<string, Set<string>>();
+  readonly #claimOf: (object: T) => string;
+
+  constructor(claimOf: (object: T) => string) {
+    this.#claimOf = claimOf;
+  }
 
   get size(): number {
     return this.#byKey.size;
@@ -34,14 +41,18 @@ class Assumed<T extends KubeObject> {
     const assumption = this.#byKey.get(key);
     if (assumption === undefined) return undefined;
     if (observed !== undefined && versionOf(observed) === versionOf(assumption.object)) return assumption;
-    this.#byKey.delete(key);
+    this.drop(key, assumption);
     return undefined;
   }
 
   /** `object` has the version of the current one, or is that. */
   add(key: string, current: T, object: T, podUid: string): Assumption<T> {
+    const replaced = this.#byKey.get(key);
+    if (replaced !== undefined) this.drop(key, replaced);
     const assumption = { object, needsWrite: object !== current, pods: new Set([podUid]) };
+    const claim = this.#claimOf(object);
     this.#byKey.set(key, assumption);
+    this.#byClaim.set(claim, (this.#byClaim.get(claim) ?? new Set()).add(key));
     return assumption;
   }
 
@@ -51,19 +62,25 @@ class Assumed<T extends KubeObject> {
     if (assumption.pods.size === 0 && assumption.writing === undefined) this.drop(key, assumption);
   }
 
-  /** Writing it failed. */
+  /** Writing it failed, or it was observed. */
   drop(key: string, assumption: Assumption<T>): void {
-    if (this.#byKey.get(key) === assumption) this.#byKey.delete(key);
+    if (this.#byKey.get(key) !== assumption) return;
+    this.#byKey.delete(key);
+    const claim = this.#claimOf(assumption.object);
+    const keys = this.#byClaim.get(claim);
+    keys?.delete(key);
+    if (keys?.size === 0) this.#byClaim.delete(claim);
   }
 
-  values(): Iterable<Assumption<T>> {
-    return this.#byKey.values();
+  /** Keys of those that concern the claim. */
+  concerning(claimKey: string): readonly string[] {
+    return [...(this.#byClaim.get(claimKey) ?? [])];
   }
 }
 
 export class Assumptions {
-  readonly volumes = new Assumed<PersistentVolume>();
-  readonly claims = new Assumed<PersistentVolumeClaim>();
+  readonly volumes = new Assumed<PersistentVolume>(({ spec }) => `${spec?.claimRef?.namespace ?? ""}/${spec?.claimRef?.name ?? ""}`);
+  readonly claims = new Assumed<PersistentVolumeClaim>(({ metadata }) => `${metadata.namespace ?? ""}/${metadata.name}`);
   readonly #storage: StorageView;
 
   constructor(storage: StorageView) {
@@ -82,6 +99,13 @@ export class Assumptions {
     return this.volumes.get(name, observed)?.object ?? observed;
   }
 
+  /** The claim ("namespace/name"), or a volume that refers to it, has changed: what is no longer assumed is forgotten. */
+  changed(claimKey: string): void {
+    const [namespace = "", name = ""] = claimKey.split("/");
+    this.claim(namespace, name);
+    for (const volumeName of this.volumes.concerning(claimKey)) this.volume(volumeName);
+  }
+
   /** Volumes of the class that are available, and not assumed for any claim. Ordered by name. */
   freeVolumes(className: string): readonly PersistentVolume[] {
     const free = this.#storage.freeVolumes(className);
@@ -94,10 +118,9 @@ export class Assumptions {
     const { namespace = "", name } = claim.metadata;
     const className = claimClass(claim);
     const found = this.#storage.volumesReferringTo(namespace, name).filter((volume) => volumeClass(volume) === className);
-    for (const { object } of this.volumes.values()) {
-      const { claimRef } = object.spec ?? {};
-      if (claimRef?.name !== name || claimRef.namespace !== namespace) continue;
-      if (this.volume(object.metadata.name) === object) found.push(object);
+    for (const volumeName of this.volumes.concerning(`${namespace}/${name}`)) {
+      const assumed = this.volumes.get(volumeName, this.#storage.volume(volumeName))?.object;
+      if (assumed !== undefined) found.push(assumed);
     }
     return found;
   }

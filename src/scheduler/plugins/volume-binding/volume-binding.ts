@@ -71,7 +71,10 @@ function shared({ cluster }: PluginContext): Shared {
   if (known !== undefined) return known;
   const assumptions = new Assumptions(cluster.storage);
   const made = { assumptions, reservations: new Reservations(assumptions), waiters: new ClaimWaiters() };
-  cluster.storage.onClaimChange((claimKey) => made.waiters.changed(claimKey));
+  cluster.storage.onClaimChange((claimKey) => {
+    assumptions.changed(claimKey);
+    made.waiters.changed(claimKey);
+  });
   sharedOf.set(cluster, made);
   return made;
 }
