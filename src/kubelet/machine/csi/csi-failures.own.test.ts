@@ -12,6 +12,7 @@ import { detachLoopDevice, loopDevicesUnder } from "../../../host/kernel/loop-de
 import { mountsUnder } from "../../../host/kernel/mount-table.ts";
 import { unmountUnder } from "../../../host/kernel/mounts.ts";
 import { realClock } from "../../../host/real-clock.ts";
+import { becomes } from "../../../testing/becomes.ts";
 import { CsiTestDriver } from "../../../testing/csi/csi-test-driver.ts";
 import { CSI_FAULTS, type CsiFault } from "../../../testing/csi/driver-faults.ts";
 import type { VolumeKind } from "../../../testing/csi/driver-volumes.ts";
@@ -192,12 +193,15 @@ async function attempted(operation: () => Promise<unknown>, afterFailure = () =>
   }
 }
 
-/** All that remains of Pods and volumes below the kubelet's directory, except empty directories. */
+/**
+ * All that remains of Pods and volumes below the kubelet's directory, except empty directories. The kernel keeps the device of an unmounted
+ * file system while another mount namespace has a copy of the mount: each start of a container on the machine makes one for a short time.
+ */
 async function leftovers({ root }: Scene): Promise<readonly string[]> {
-  const devices = (await loopDevicesUnder(dirname(root))).map(({ device }) => device);
+  await becomes(() => loopDevicesUnder(dirname(root)), []);
   const entries = await readdir(root, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name);
-  return [...devices, ...files, ...(await readdir(join(root, "pods"))), ...(await mountsUnder(root)).map(({ path }) => path)];
+  return [...files, ...(await readdir(join(root, "pods"))), ...(await mountsUnder(root)).map(({ path }) => path)];
 }
 
 async function lifeOf(scene: Scene, faults: Readonly<Record<string, CsiFault>>, isKilled: boolean): Promise<void> {
