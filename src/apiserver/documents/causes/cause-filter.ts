@@ -28,6 +28,9 @@ const FILTERS: Readonly<Record<string, (record: CauseRecord) => string | undefin
 /** Throws BadRequest. */
 export function causeQuery(query: string): CauseQuery {
   const parameters = new URLSearchParams(query);
+  numberOf(parameters, "revision");
+  mustBeOneOf(parameters, "outcome", ["committed", "refused"]);
+  mustBeOneOf(parameters, "watch", ["true", "1", "false", "0"]);
   const filters = Object.entries(FILTERS).flatMap(([name, valueOf]) => {
     const wanted = parameters.get(name);
     return wanted === null ? [] : [(record: CauseRecord) => valueOf(record) === wanted];
@@ -38,6 +41,13 @@ export function causeQuery(query: string): CauseQuery {
     limit: numberOf(parameters, "limit"),
     isWatch: parameters.get("watch") === "true" || parameters.get("watch") === "1",
   };
+}
+
+/** A value that selects nothing, or is ignored, would look like an answer. */
+function mustBeOneOf(parameters: URLSearchParams, name: string, values: readonly string[]): void {
+  const text = parameters.get(name);
+  if (text !== null && !values.includes(text))
+    throw badRequest(`The parameter "${name}" must be one of ${values.join(", ")}, is ${JSON.stringify(text)}`);
 }
 
 function numberOf(parameters: URLSearchParams, name: string): number {

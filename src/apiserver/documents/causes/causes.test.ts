@@ -284,6 +284,14 @@ test("/debug/k8ts/causes combines its filters", async () => {
   }
 });
 
+test("/debug/k8ts/causes rejects values that a parameter cannot have", async () => {
+  await using server = await startServer();
+  for (const query of ["outcome=maybe", "revision=x", "watch=maybe", "limit=-1", "after=x", "continue=1.5"]) {
+    const { code, body } = await server.call("GET", `/debug/k8ts/causes?${query}`);
+    deepEqual([query, code, (body as { readonly reason?: string }).reason], [query, 400, "BadRequest"]);
+  }
+});
+
 test("/debug/k8ts/causes contains no object content or secret, and truncates user agents", async () => {
   await using server = await startServer();
   const headers = { authorization: "Bearer known-secret", "user-agent": "u".repeat(10_000) };
