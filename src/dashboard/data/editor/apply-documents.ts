@@ -1,5 +1,5 @@
 /** Applies several documents, one after the other as kubectl does, and reports what happened to each. */
-import { writeYaml } from "../../../api/machinery/codec/yaml/write.ts";
+import { writeVisibleYaml } from "../../../api/machinery/codec/yaml/write.ts";
 import type { JsonObject, KubeObject } from "../../../api/machinery/object.ts";
 import type { ClusterApi } from "../cluster-api.ts";
 import { textAt } from "../fields.ts";
@@ -57,5 +57,5 @@ function liveObject(api: ClusterApi, kind: Kind, { metadata: { namespace = "", n
 }
 
 function yamlOf(object: KubeObject): string {
-  return writeYaml(withoutBookkeeping(object));
+  return writeVisibleYaml(withoutBookkeeping(object));
 }

@@ -1,7 +1,7 @@
 /** The changed fields of an object between two revisions, with the writer of each, as the explain API reports them. */
 import { h, type JSX } from "preact";
 import { useEffect, useState } from "preact/hooks";
-import { writeYaml } from "../../../api/machinery/codec/yaml/write.ts";
+import { writeVisibleYaml } from "../../../api/machinery/codec/yaml/write.ts";
 import { isObject, type Json } from "../../../api/machinery/object.ts";
 import { DIFF_PATH, type FieldChange, type ObjectDiff } from "../../../explain/explain-api.ts";
 import { writerOf } from "../../data/time/object-changes.ts";
@@ -66,7 +66,7 @@ function pathText(path: readonly (string | number)[]): string {
 
 function valueText(value: Json): string {
   if (typeof value !== "object" || value === null) return String(value);
-  return writeYaml(withoutBookkeeping(value)).trimEnd();
+  return writeVisibleYaml(withoutBookkeeping(value)).trimEnd();
 }
 
 /** Managed fields are longer than the object, and shown as the writers. */

@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { rounds, testSeed } from "../../../../testing/rounds.ts";
 import type { Json } from "../../object.ts";
 import { writeJson } from "../json.ts";
-import { writeYaml } from "./write.ts";
+import { writeVisibleYaml, writeYaml } from "./write.ts";
 import { parseYaml, parseYamlDocuments } from "./yaml.ts";
 
 const settings = { seed: testSeed(), numRuns: rounds({ quick: 100, full: 3_000 }) };
@@ -69,6 +69,14 @@ test("line breaks of YAML 1.1 are escaped in written YAML", () => {
   for (const character of ["\u0085", "\u2028", "\u2029", "\uFEFF", "\u007F"]) {
     const value = { [`a${character}b`]: `${character}c` };
     assert.deepEqual(parse(writeYaml(value)).value, value);
+  }
+});
+
+test("YAML for a person escapes marks of direction and of no width, and reads as the same value", () => {
+  for (const character of ["\u200B", "\u202E", "\u2066", "\u061C", "\u2028"]) {
+    const value = { [`a${character}b`]: `${character}c\nd`, plain: "é" };
+    const text = writeVisibleYaml(value);
+    assert.deepEqual([text.includes(character), text.includes("plain: é"), parse(text).value], [false, true, value]);
   }
 });
 

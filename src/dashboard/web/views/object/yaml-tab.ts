@@ -1,7 +1,7 @@
 /** The object as YAML, without the bookkeeping of field ownership unless it is asked for; and its editor. */
 import { h, type JSX } from "preact";
 import { useState } from "preact/hooks";
-import { writeYaml } from "../../../../api/machinery/codec/yaml/write.ts";
+import { writeVisibleYaml } from "../../../../api/machinery/codec/yaml/write.ts";
 import type { KubeObject } from "../../../../api/machinery/object.ts";
 import { useAccess } from "../../parts/access.ts";
 import { Button, Checkbox } from "../../parts/form.ts";
@@ -31,7 +31,7 @@ function YamlTab(props: TabProps): JSX.Element {
     h(
       "pre",
       { tabIndex: 0, "aria-label": "YAML of the object", role: "region" },
-      writeYaml(isWhole ? object : withoutManagedFields(object)),
+      writeVisibleYaml(isWhole ? object : withoutManagedFields(object)),
     ),
   );
 }

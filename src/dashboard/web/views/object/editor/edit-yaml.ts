@@ -4,7 +4,7 @@
  */
 import { h, type JSX } from "preact";
 import { useState } from "preact/hooks";
-import { writeYaml } from "../../../../../api/machinery/codec/yaml/write.ts";
+import { writeVisibleYaml } from "../../../../../api/machinery/codec/yaml/write.ts";
 import type { Json, JsonObject, KubeObject } from "../../../../../api/machinery/object.ts";
 import { isReason } from "../../../../../api/machinery/status-error.ts";
 import { readDocuments } from "../../../../data/editor/documents.ts";
@@ -105,7 +105,7 @@ export function EditYaml({ context: { api }, context, kind, object, done }: Edit
 function yamlOf(object: KubeObject, hasStatus: boolean): string {
   const { managedFields: _bookkeeping, ...metadata } = object.metadata;
   const { status, ...rest } = { ...object, metadata } as KubeObject & { readonly status?: Json };
-  return writeYaml(hasStatus || status === undefined ? rest : { ...rest, status });
+  return writeVisibleYaml(hasStatus || status === undefined ? rest : { ...rest, status });
 }
 
 function comparable(object: JsonObject | KubeObject): JsonObject {
@@ -113,7 +113,7 @@ function comparable(object: JsonObject | KubeObject): JsonObject {
 }
 
 function comparableYaml(object: KubeObject): string {
-  return writeYaml(comparable(object));
+  return writeVisibleYaml(comparable(object));
 }
 
 function editedValue(text: string): JsonObject {
