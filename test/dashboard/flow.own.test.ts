@@ -4,6 +4,9 @@ import { seriousFindings } from "../../src/testing/clients/accessibility.ts";
 import { DASHBOARD_NEEDS, useDashboard } from "./dashboard-cluster.ts";
 import { SHOP_LIST } from "./manifests.ts";
 
+/** Height of a line of text. */
+const LEGIBLE_PIXELS = 8;
+
 const cluster = useDashboard(async ({ kubectl }) => {
   await kubectl("apply -f -", { input: SHOP_LIST });
   await kubectl("-n shop rollout status deployment/web");
@@ -61,6 +64,26 @@ test("a flow is paused, stepped back and forward by keyboard", DASHBOARD_NEEDS, 
   await page.getByRole("button", { name: "Back" }).press("Enter");
   await page.getByText(/^step 1 of/).waitFor();
   deepEqual(problems, []);
+});
+
+test("the overview of a flow has legible titles, and its slider reaches the last step", DASHBOARD_NEEDS, async () => {
+  const { openAt } = cluster();
+  const { page, problems } = await openAt("/flow?ns=shop");
+  const slider = page.getByRole("slider", { name: "Step" });
+  await slider.focus();
+  await page.keyboard.press("End");
+  await page.getByRole("button", { name: "Play again" }).waitFor();
+
+  await page.getByRole("button", { name: "Overview" }).click();
+
+  await page.getByRole("button", { name: "Full size" }).waitFor();
+  const heights = await page
+    .locator(".flow-graph text.title")
+    .evaluateAll((titles) => titles.map((title) => title.getBoundingClientRect().height));
+  equal(heights.length > 5 && heights.every((height) => height >= LEGIBLE_PIXELS), true, String(heights));
+  // With padding the thumb would stop before the end.
+  equal(await slider.evaluate((input) => getComputedStyle(input).paddingLeft), "0px");
+  deepEqual([await seriousFindings(page), problems], [[], []]);
 });
 
 test("a refused request is a flow that ends at the stage that refused it", DASHBOARD_NEEDS, async () => {

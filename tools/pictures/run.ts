@@ -80,11 +80,22 @@ const PICTURES: readonly Picture[] = [
     name: "dashboard-nodes",
     address: "/nodes",
     colorScheme: "dark",
-    // As many samples as make a line.
-    ready: (page) => page.getByRole("img", { name: /^CPU of node-0 of the last 2 minutes/ }).waitFor({ timeout: 200_000 }),
+    async ready(page, { kubectl }) {
+      await kubectl("apply -f -", { input: LOAD });
+      // As many samples as make a line.
+      await page.getByRole("img", { name: /^CPU of node-0 of the last 2 minutes/ }).waitFor({ timeout: 200_000 });
+    },
   },
   { name: "dashboard-conflict", address: "/object/deployments.apps/shop/web?tab=yaml", height: 900, ready: causeConflict },
 ];
+
+/** Pods that use what a real program might. */
+const LOAD = `{ apiVersion: apps/v1, kind: Deployment, metadata: { name: worker }, spec: { replicas: 3, selector: { matchLabels: { app: worker } },
+  template: { metadata: { labels: { app: worker }, annotations: {
+    simulated.k8ts.dev/cpu: "1,25s:3500m,50s:2,70s:5,95s:3", simulated.k8ts.dev/memory: "4Gi,30s:9Gi,60s:14Gi,90s:12Gi" } },
+  spec: { topologySpreadConstraints: [{ maxSkew: 1, topologyKey: kubernetes.io/hostname, whenUnsatisfiable: DoNotSchedule,
+    labelSelector: { matchLabels: { app: worker } } }],
+    containers: [{ name: worker, image: "worker:1", resources: { requests: { cpu: 3, memory: 12Gi } } }] } } } }`;
 
 /** The first steps of the newest request, with a write of a controller. */
 async function showFlow(page: Page): Promise<void> {
@@ -95,7 +106,7 @@ async function showFlow(page: Page): Promise<void> {
     .first()
     .click();
   await page.getByRole("region", { name: "Changed fields" }).waitFor();
-  await page.getByRole("button", { name: "Fit to width" }).click();
+  await page.getByRole("button", { name: "Overview" }).click();
 }
 
 async function showTime(page: Page): Promise<void> {

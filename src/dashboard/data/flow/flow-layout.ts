@@ -43,9 +43,9 @@ export interface FlowLayout {
   readonly height: number;
 }
 
-export const STEP_WIDTH = 184;
-export const STEP_HEIGHT = 44;
-const COLUMN_WIDTH = 216;
+export const STEP_WIDTH = 200;
+export const STEP_HEIGHT = 46;
+const COLUMN_WIDTH = 226;
 const ROW_HEIGHT = 56;
 const MARGIN = 12;
 /** Children of one step that are drawn: a person recognizes the pattern from them. */
