@@ -27,7 +27,7 @@ const SUBTITLE_LENGTH = 27;
 /** Below this scale not even the titles of an overview are legible: a wider graph scrolls. */
 const OVERVIEW_SCALE_MIN = 0.32;
 /** Units of the graph: 8 pixels at that scale. */
-const OVERVIEW_FONT_SIZE = 26;
+const OVERVIEW_FONT_SIZE = 24;
 const OVERVIEW_TITLE_LENGTH = 11;
 
 export function FlowGraph({ layout, shown, current, newest, choose }: FlowGraphProps): JSX.Element {
