@@ -4,6 +4,7 @@ import { apiserverGrowth } from "./apiserver/growth.ts";
 import { apiserverLists } from "./apiserver/lists.ts";
 import { apiserverProcessorTime } from "./apiserver/processor-time.ts";
 import { apiserverStages } from "./apiserver/stages.ts";
+import { apiserverReadWorkers } from "./apiserver/read-workers.ts";
 import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { browserPage } from "./browser/browser.ts";
@@ -43,6 +44,7 @@ export const all: readonly Benchmark[] = [
   apiserverStages,
   apiserverLists,
   apiserverWatchers,
+  apiserverReadWorkers,
   apiserverGrowth,
   customResources,
   gate,

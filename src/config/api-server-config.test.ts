@@ -189,3 +189,18 @@ test("feature gates are off unless --feature-gates enables them, and a projectio
     deepEqual(problems.length, 1, wrong);
   }
 });
+
+test("read workers need certificates in files, and no audit log", () => {
+  const store: StoreConfig = { driver: "embedded", dataDirectory: "/data" };
+  const problems = (words: string, of: StoreConfig) => {
+    const parsed = optionsOf(words, of);
+    return parsed.ok ? [parsed.options.readWorkers] : parsed.problems;
+  };
+  deepEqual(problems("--read-workers 2", store), [2]);
+  deepEqual(problems("--read-workers 0", MEMORY), [undefined]);
+  deepEqual(problems("--read-workers 2", MEMORY), ["--read-workers requires --cert-dir, because this store has no data directory"]);
+  deepEqual(problems("--read-workers 2 --cert-dir c", MEMORY), [2]);
+  deepEqual(problems("--read-workers 2 --audit-log-path log --audit-policy-file p", store), [
+    "--read-workers and --audit-log-path cannot be set together",
+  ]);
+});

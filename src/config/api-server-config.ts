@@ -46,6 +46,8 @@ export interface ApiServerOptions extends ProxyClientConfig {
   readonly admissionConfigFile?: string;
   /** Absent: nothing is audited. */
   readonly auditLog?: AuditConfig;
+  /** Number of processes that take the clients' connections and answer their reads. Absent: none. */
+  readonly readWorkers?: number;
 }
 
 export const DEFAULT_SERVING_CONFIG: ServingConfig = { bindAddress: "127.0.0.1", securePort: 6443, streamsPerConnectionMax: 1000 };
@@ -63,6 +65,9 @@ export const DEFAULT_API_SERVER_OPTIONS: ApiServerOptions = {
 };
 
 const PORT_MAX = 65_535;
+
+/** Each has caches of its own; beyond this the main process is busy with feeding them. */
+const READ_WORKERS_MAX = 32;
 
 const { serviceNodePortRange: DEFAULT_PORTS } = DEFAULT_API_SERVER_CONFIG;
 
@@ -166,6 +171,13 @@ export const apiServerFlags = {
     default: DEFAULT_SERVING_CONFIG.streamsPerConnectionMax,
     doc: "Maximum number of concurrent HTTP/2 streams per connection; clients queue further requests.",
   },
+  "read-workers": {
+    type: "number",
+    min: 0,
+    max: READ_WORKERS_MAX,
+    default: 0,
+    doc: "Processes that take the clients' connections and answer gets, lists and watches; writes go to the main process. For machines with several cores.",
+  },
   "pod-metrics-apis": {
     type: "boolean",
     doc: 'Serve custom.metrics.k8s.io and external.metrics.k8s.io, which autoscalers read, from the metrics of Pods with the annotation prometheus.io/scrape: "true".',
@@ -190,6 +202,7 @@ export function apiServerOptions(values: ApiServerFlagValues, store: StoreConfig
     ...admissionProblems(values),
     ...auditProblems(values),
     ...featureGateProblems(featureGates(values)),
+    ...readWorkerProblems(values, store),
   ];
   return problems.length > 0 ? { ok: false, problems } : { ok: true, options: apiServerConfig(values, store) };
 }
@@ -205,6 +218,7 @@ export function apiServerConfig(values: ApiServerFlagValues, store: StoreConfig 
     ...(values["admission-control-config-file"] === undefined ? {} : { admissionConfigFile: values["admission-control-config-file"] }),
     ...auditConfig(values),
     ...proxyClientConfig(values),
+    ...(values["read-workers"] === 0 ? {} : { readWorkers: values["read-workers"] }),
   };
 }
 
@@ -212,6 +226,16 @@ function fileProblems(values: ApiServerFlagValues): string[] {
   const problems: string[] = [];
   const [certificate, key] = [values["tls-cert-file"], values["tls-private-key-file"]];
   if ((certificate === undefined) !== (key === undefined)) problems.push("--tls-cert-file and --tls-private-key-file must be set together");
+  return problems;
+}
+
+/** Workers read the certificates from files, and an audit log has one writer. */
+function readWorkerProblems(values: ApiServerFlagValues, store: StoreConfig | undefined): string[] {
+  if (values["read-workers"] === 0) return [];
+  const problems: string[] = [];
+  if (auditConfig(values).auditLog !== undefined) problems.push("--read-workers and --audit-log-path cannot be set together");
+  if (store !== undefined && servingConfig(values, store).certificateDirectory === undefined)
+    problems.push("--read-workers requires --cert-dir, because this store has no data directory");
   return problems;
 }
 

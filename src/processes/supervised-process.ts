@@ -17,9 +17,12 @@ const LAST_LINES = 5;
 export interface SupervisedProcessOptions {
   /** Display name: "API server". */
   readonly name: string;
-  readonly logFile: string;
+  /** Absent: its output goes to `onLine` only. */
+  readonly logFile?: string;
   /** The k8ts command and its flags; evaluated before each start, with the line by which the first start reported readiness. */
   words(readyLine: string | undefined): readonly string[] | Promise<readonly string[]>;
+  /** File descriptors that each process inherits. */
+  readonly descriptors?: readonly number[];
   /** Command that executes it, such as nsenter with its arguments. It must replace itself by the program. */
   readonly launcher?: readonly string[];
   /** Output line that signals readiness. */
@@ -40,7 +43,7 @@ export interface SupervisedProcessOptions {
 
 export class SupervisedProcess implements AsyncDisposable {
   readonly #options: SupervisedProcessOptions;
-  readonly #log: LogFile;
+  readonly #log: LogFile | undefined;
   readonly #stopping = new AbortController();
   #program: Program | undefined;
   #startedAtMs = 0;
@@ -61,7 +64,7 @@ export class SupervisedProcess implements AsyncDisposable {
 
   private constructor(options: SupervisedProcessOptions) {
     this.#options = options;
-    this.#log = openLogFile(options.logFile, formatHuman);
+    this.#log = options.logFile === undefined ? undefined : openLogFile(options.logFile, formatHuman);
   }
 
   get name(): string {
@@ -94,7 +97,7 @@ export class SupervisedProcess implements AsyncDisposable {
     this.#stopping.abort();
     if (this.#program !== undefined) await this.#end(this.#program);
     await this.#keeping;
-    this.#log[Symbol.dispose]();
+    this.#log?.[Symbol.dispose]();
   }
 
   async #startFirst(): Promise<void> {
@@ -118,14 +121,15 @@ export class SupervisedProcess implements AsyncDisposable {
   }
 
   async #spawn(onReady: () => void): Promise<Program> {
-    const { words, launcher, ready, onLine, clock } = this.#options;
+    const { words, launcher, ready, onLine, descriptors, clock } = this.#options;
     const command = await words(this.#readyLine);
     this.#startedAtMs = clock.monotonic();
     return startProgram({
       ...selfCommand(command, launcher),
       isSupervised: true,
+      ...(descriptors === undefined ? {} : { descriptors }),
       onLine: (line) => {
-        this.#log.write(line);
+        this.#log?.write(line);
         onLine?.(line);
         if (!ready.test(line)) return;
         this.#readyLine ??= line;
@@ -144,7 +148,7 @@ export class SupervisedProcess implements AsyncDisposable {
       this.#program = undefined;
       waitMs = restartWaitMs(waitMs, clock.monotonic() - this.#startedAtMs);
       const line = `The ${name} ${howEnded(exit)}; restarting it in ${waitMs / 1_000} s`;
-      this.#log.write(line);
+      this.#log?.write(line);
       report(line);
       await clock.sleep(waitMs, signal).catch(() => undefined);
       if (signal.aborted) return;

@@ -149,6 +149,8 @@ export interface Watch {
 export interface StoreCapabilities {
   /** Whether `requestProgress` is answered, and reliable. */
   readonly progress: boolean;
+  /** Whether `currentRevision` reports progress to the watches that are up to date before it resolves. Default: false. */
+  readonly revisionReportsProgress?: boolean;
   /** Whether other processes write to the same data. */
   readonly shared: boolean;
   /** Whether acknowledged commits survive reopening. */

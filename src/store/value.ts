@@ -58,3 +58,9 @@ class LazyValue implements Value {
     return this.#bytes?.length ?? this.#options?.sizeBytes() ?? 0;
   }
 }
+
+export function equalBytes(a: Uint8Array, b: Uint8Array): boolean {
+  if (a.length !== b.length) return false;
+  for (let index = 0; index < a.length; index++) if (a[index] !== b[index]) return false;
+  return true;
+}

@@ -8,6 +8,7 @@ import type { Logger } from "../../base/logger.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import type { HttpLimits } from "../../host/http/limits.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
+import { startRelayServer } from "../../host/relay/relay-server.ts";
 import {
   ConnectionReset,
   type Exchange,
@@ -30,6 +31,7 @@ export interface HttpApiOptions {
   readonly port: number;
   readonly tls: HttpsServerTls;
   readonly limits?: Partial<HttpLimits>;
+  readonly descriptor?: number;
   readonly log: Logger;
 }
 
@@ -42,7 +44,23 @@ export function startHttpApi({ exchange, log, ...options }: HttpApiOptions): Pro
     limits: { bodyBytesMax: BODY_BYTES_MAX, ...options.limits },
     bodyTooLarge: (limitBytes) => tooLarge(`limit is ${limitBytes}`),
     handler: (request, reply, offer, tunnel) => api.serve(request, reply, offer, tunnel),
+    ...(options.descriptor === undefined ? {} : { descriptor: options.descriptor }),
     log,
+  });
+}
+
+/** Serves requests that read workers relay (relayed-exchange.ts). */
+export function startRelayedApi({
+  exchange,
+  path,
+  log,
+}: Pick<HttpApiOptions, "exchange" | "log"> & { readonly path: string }): Promise<AsyncDisposable> {
+  const api = new HttpApi(exchange, log);
+  return startRelayServer({
+    path,
+    limits: { bodyBytesMax: BODY_BYTES_MAX },
+    bodyTooLarge: (limitBytes) => tooLarge(`limit is ${limitBytes}`),
+    handler: (request, reply, offer, tunnel) => api.serve(request, reply, offer, tunnel),
   });
 }
 

@@ -62,7 +62,17 @@ export class CachedResourceStorage implements ResourceStorage {
   /** The newest state of one object, at least as new as every write acknowledged before the call. */
   get(name: ObjectName): MaybePromise<StoredObject | undefined> {
     // A request that began before the resource was replaced must not read the state of that time.
-    return this.store.capabilities.shared || this.cache.isClosed ? this.#getFromStore(this.keyOf(name)) : this.getCached(name);
+    const { shared, revisionReportsProgress } = this.store.capabilities;
+    if (this.cache.isClosed) return this.#getFromStore(this.keyOf(name));
+    if (!shared) return this.getCached(name);
+    return revisionReportsProgress === true ? this.#getFresh(name) : this.#getFromStore(this.keyOf(name));
+  }
+
+  /** The cached state, at least as new as every write acknowledged before the call. */
+  async #getFresh(name: ObjectName): Promise<StoredObject | undefined> {
+    await this.cache.load();
+    const revision = await this.cache.freshRevision();
+    return revision === undefined ? this.#getFromStore(this.keyOf(name)) : this.cache.get(this.keyOf(name));
   }
 
   /** The cached state, which may be a little old on a shared store. Hot path: there is a promise only while the cache is loaded. */

@@ -169,6 +169,11 @@ export const all: readonly CommandEntry[] = [
     load: async () => (await import("./node-list.ts")).nodeList,
   },
   {
+    name: "read-worker",
+    summary: "Serve reads of the API server that starts it (--read-workers)",
+    load: async () => (await import("./read-worker/read-worker.ts")).readWorker,
+  },
+  {
     name: "store get",
     summary: "Print the stored value of a key",
     load: async () => (await import("./store/store-get.ts")).storeGet,

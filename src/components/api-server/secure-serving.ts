@@ -10,6 +10,7 @@ import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { useExternal } from "../../base/use-external.ts";
 import type { Logger } from "../../base/logger.ts";
+import type { BoundPort } from "../../host/relay/bound-port.ts";
 import { ListenError, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
 import { reachableAddress } from "../../host/network/network-address.ts";
 import { isLoopback, type ApiServerOptions, type ServingConfig } from "../../config/api-server-config.ts";
@@ -61,6 +62,8 @@ export interface ApiServerPartContext {
   readonly startCore: StartCore;
   /** Default: kept in the directory of the serving configuration; without one, in memory. */
   readonly pki?: Pki;
+  /** Binds ports for other processes, which accept the connections. Default: this process accepts them. */
+  readonly bind?: (place: { readonly host: string; readonly port: number }) => BoundPort;
   readonly clock: Clock;
   readonly log: Logger;
 }
@@ -76,7 +79,9 @@ export async function startApiServerPart(options: ApiServerOptions, context: Api
   const identity = await clock.external(readIdentity(options.identity, { pki, clientAuthorities, serverAuthority, log }));
   const core = await startCore({ ...options, identity });
   starting.defer(() => core.close());
-  const http = await clock.external(listenOnAll(serving, certificates.tls, core, log));
+  const http = await clock.external(
+    listenOnAll(serving, { tls: certificates.tls, core, log, ...(context.bind === undefined ? {} : { bind: context.bind }) }),
+  );
   // HTTPS first, so that no request reaches a closed API server; both concurrently, because only the API server can close the watches.
   starting.defer(() => closeBoth(http, core, clock));
   const address = advertisedAddress(serving);
@@ -129,15 +134,14 @@ async function closeBoth(http: HttpsServer, core: ApiServerCore, clock: Clock): 
 const ANY_PORT_ATTEMPTS = 5;
 
 /** One server per address, with the same port and certificate. Rejects if one of them cannot listen. */
-async function listenOnAll(serving: ServingConfig, tls: HttpsServerTls, core: ApiServerCore, log: Logger): Promise<HttpsServer> {
+async function listenOnAll(serving: ServingConfig, served: Served): Promise<HttpsServer> {
   const { bindAddress, additionalBindAddresses = [], securePort } = serving;
   for (let attempt = 1; ; attempt++) {
     await using starting = new Disposables();
-    const first = starting.use(await listen(serving, { host: bindAddress, port: securePort }, { tls, core, log }));
+    const first = starting.use(await listen(serving, { host: bindAddress, port: securePort }, served));
     const servers = [first];
     try {
-      for (const host of additionalBindAddresses)
-        servers.push(starting.use(await listen(serving, { host, port: first.port }, { tls, core, log })));
+      for (const host of additionalBindAddresses) servers.push(starting.use(await listen(serving, { host, port: first.port }, served)));
     } catch (error) {
       if (securePort !== 0 || attempt === ANY_PORT_ATTEMPTS || !(error instanceof ListenError) || error.code !== "EADDRINUSE") throw error;
       continue;
@@ -162,15 +166,20 @@ function asOne({ port }: HttpsServer, servers: readonly HttpsServer[]): HttpsSer
 interface Served {
   readonly tls: HttpsServerTls;
   readonly core: ApiServerCore;
+  readonly bind?: ApiServerPartContext["bind"];
   readonly log: Logger;
 }
 
-function listen(
+async function listen(
   { streamsPerConnectionMax }: ServingConfig,
-  { host, port }: { readonly host: string; readonly port: number },
-  { tls, core, log }: Served,
+  place: { readonly host: string; readonly port: number },
+  { tls, core, bind, log }: Served,
 ): Promise<HttpsServer> {
-  return startHttpApi({ exchange: core.exchange, host, port, tls, limits: { streamsPerConnectionMax }, log });
+  if (bind === undefined) return startHttpApi({ exchange: core.exchange, ...place, tls, limits: { streamsPerConnectionMax }, log });
+  const bound = bind(place);
+  // The processes that listen on it have certificates and connections of their own.
+  const close = async (): Promise<void> => bound[Symbol.dispose]();
+  return { port: bound.port, useTls: () => undefined, close, [Symbol.asyncDispose]: close };
 }
 
 /** Default address for Pods: the one it listens on. Undefined: this machine has no network. */

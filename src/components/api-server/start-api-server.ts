@@ -33,6 +33,7 @@ import { readProxyClientFiles } from "../../config/certificate-files.ts";
 import { openAuditLog } from "./audit-log.ts";
 import { openCauseLog } from "./cause-log.ts";
 import { checkApiServerFiles } from "./check-files.ts";
+import { ReadWorkers } from "./read-workers.ts";
 import { readAdmission } from "./webhook-credentials.ts";
 import { openStore } from "../store/open-store.ts";
 import { fixedPki } from "../../pki/fixed-pki.ts";
@@ -98,8 +99,12 @@ export async function startApiServerOn(
   const { auditLog } = apiServer;
   const audit =
     auditLog === undefined ? undefined : useExternal(starting, clock, await clock.external(openAuditLog(auditLog, { clock, log })));
+  const { readWorkers } = apiServer;
+  const workers = readWorkers === undefined ? undefined : new ReadWorkers();
+  let exchange: Exchange | undefined;
   const part = await startApiServerPart(apiServer, {
     ...{ ...context, clock, log: log.with({ part: "apiserver" }) },
+    ...(workers === undefined ? {} : { bind: (place) => workers.bind(place) }),
     startCore: async (given) => {
       core = await startCore(store, {
         ...context,
@@ -112,10 +117,15 @@ export async function startApiServerOn(
         clock,
         log,
       });
-      return { ...core, exchange: context.aroundExchange?.(core.exchange) ?? core.exchange };
+      exchange = context.aroundExchange?.(core.exchange) ?? core.exchange;
+      return { ...core, exchange };
     },
   });
   starting.defer(() => part.close());
+  if (workers !== undefined && readWorkers !== undefined) {
+    starting.use(workers);
+    await clock.external(workers.start({ ...apiServer, readWorkers }, { store, exchange: exchange as Exchange, clock, log }));
+  }
   const running = starting.move();
   return { part, core: core as ApiServer, [Symbol.asyncDispose]: () => running[Symbol.asyncDispose]() };
 }
@@ -164,7 +174,10 @@ interface CoreSettings extends Omit<ApiServerOptions, "serving" | "identity" | "
 }
 
 /** The API server on an open store. */
-function startCore(store: Store, { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings): Promise<ApiServer> {
+export function startCore(
+  store: Store,
+  { api, eventTtlMs, clock, log, random = realRandom(), ...settings }: CoreSettings,
+): Promise<ApiServer> {
   const { identity, moreMetrics, moreDocuments, causes, audit, connector, webhookTransport, remoteConnector: remote } = settings;
   // Expressions name time zones: timestamp.getHours("Europe/Berlin").
   provideTimeZones(machineTimeZone);

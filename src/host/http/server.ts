@@ -29,6 +29,8 @@ export interface HttpsServerOptions {
   readonly host: string;
   /** 0: any free port. */
   readonly port: number;
+  /** A socket that another process has bound to them (bound-port.ts); several processes may listen on it. */
+  readonly descriptor?: number;
   readonly tls: HttpsServerTls;
   readonly limits?: Partial<limit.HttpLimits>;
   /** Error with which reading a body rejects that is too large. */
@@ -132,7 +134,7 @@ class NodeHttpsServer implements HttpsServer {
     this.#peers.use(tls.clientAuthorities);
   }
 
-  listen({ host, port }: HttpsServerOptions): Promise<void> {
+  listen({ host, port, descriptor }: HttpsServerOptions): Promise<void> {
     const server = this.#server;
     return new Promise((resolve, reject) => {
       const failed = (error: NodeJS.ErrnoException) => {
@@ -140,7 +142,7 @@ class NodeHttpsServer implements HttpsServer {
         reject(new ListenError(`Cannot listen on ${host}:${port}: ${error.message}`, error.code ?? "", error));
       };
       server.once("error", failed);
-      server.listen({ host, port }, () => {
+      server.listen(descriptor === undefined ? { host, port } : { fd: descriptor }, () => {
         server.off("error", failed);
         // Accepting can fail later, for lack of file descriptors: the connection is lost, and the server continues.
         server.on("error", (error) => this.#log.error("Accepting a connection failed", { error }));

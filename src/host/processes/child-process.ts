@@ -23,6 +23,8 @@ export interface ProgramOptions {
   readonly isSupervised?: true;
   /** Its standard input; default: none. For what must not be in a command line, which all users of the machine can read. */
   readonly input?: string;
+  /** Open file descriptors of this process that it inherits, as 3 and following. */
+  readonly descriptors?: readonly number[];
   /** Called for every line of stdout and stderr, as it arrives. */
   readonly onLine?: (line: string) => void;
 }
@@ -47,7 +49,10 @@ export interface Program extends AsyncDisposable {
 /** Resolves when the program runs, rejects if it cannot be started. Disposing kills it with SIGKILL and waits. */
 export async function startProgram(options: ProgramOptions): Promise<Program> {
   const child = spawn(options.command, options.arguments, {
-    stdio: options.inheritsStreams === true ? "inherit" : [hasInput(options) ? "pipe" : "ignore", "pipe", "pipe"],
+    stdio:
+      options.inheritsStreams === true
+        ? "inherit"
+        : [hasInput(options) ? "pipe" : "ignore", "pipe", "pipe", ...(options.descriptors ?? [])],
     detached: options.isSupervised === true,
     ...(options.directory === undefined ? {} : { cwd: options.directory }),
     env: { ...process.env, ...options.environment, ...(options.isSupervised === true ? { [SUPERVISED_VARIABLE]: "1" } : {}) },

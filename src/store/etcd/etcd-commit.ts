@@ -29,7 +29,8 @@ import {
   type TxnResponse,
 } from "./etcd-messages.ts";
 import { revisionOf } from "./etcd-reader.ts";
-import { equalBytes, type KeySpace } from "./key-space.ts";
+import { equalBytes } from "../value.ts";
+import type { KeySpace } from "./key-space.ts";
 
 type TxnRequest = Encodable<(typeof TXN)["request"]>;
 

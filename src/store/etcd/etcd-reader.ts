@@ -10,8 +10,8 @@ import type { EtcdCluster } from "./etcd-cluster.ts";
 import { RANGE, type KeyValue } from "./etcd-messages.ts";
 import type { Decoded, Encodable } from "../../base/protobuf/messages.ts";
 import type { KeyRange, KeySpace } from "./key-space.ts";
-import type { OwnWrites } from "./own-writes.ts";
-import { CoalescedRead } from "./coalesced-read.ts";
+import type { OwnWrites } from "../own-writes.ts";
+import { CoalescedRead } from "../coalesced-read.ts";
 
 /** Entries per page: about 1 MB of typical objects. If a response is too large, pages get smaller. */
 const PAGE_ENTRIES = 500;

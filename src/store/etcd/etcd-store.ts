@@ -37,7 +37,7 @@ import { EtcdReader } from "./etcd-reader.ts";
 import { EtcdWatch } from "./etcd-watch.ts";
 import { ExpiryLeases } from "./expiry-leases.ts";
 import { DEFAULT_ROOT, KeySpace } from "./key-space.ts";
-import { OwnWrites } from "./own-writes.ts";
+import { OwnWrites } from "../own-writes.ts";
 
 export interface EtcdStoreOptions {
   /** `http://host:port` or `https://host:port`, all of one cluster. */

@@ -81,6 +81,17 @@ export class ApiServerProcess implements AsyncDisposable {
     this.#watched.check();
   }
 
+  /** 0: it was not started. */
+  get pid(): number {
+    return this.#program?.pid ?? 0;
+  }
+
+  /** SIGTERM; resolves with its exit code. */
+  async stop(): Promise<number | null> {
+    this.#program?.signal("SIGTERM");
+    return (await this.#program?.exited)?.code ?? null;
+  }
+
   /** The last lines of its log. */
   get output(): readonly string[] {
     return this.#program?.output ?? [];

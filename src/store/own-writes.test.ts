@@ -1,7 +1,7 @@
 import { test } from "node:test";
 import { deepEqual, equal, notEqual } from "node:assert/strict";
-import type { PutOperation } from "../store.ts";
-import { bytesValue } from "../value.ts";
+import type { PutOperation } from "./store.ts";
+import { bytesValue } from "./value.ts";
 import { OwnWrites } from "./own-writes.ts";
 
 const KEY = "/pods/a";

@@ -3,10 +3,9 @@
  * is recognised by key and revision once acknowledged; before that, by key and equal bytes, since the watch may deliver a commit before
  * etcd has acknowledged it. Only an optimisation: a miss is read as bytes.
  */
-import { Lru } from "../../base/lru.ts";
-import type { Operation, PutOperation, Value } from "../store.ts";
-import { bytesValue } from "../value.ts";
-import { equalBytes } from "./key-space.ts";
+import { Lru } from "../base/lru.ts";
+import type { Operation, PutOperation, Value } from "./store.ts";
+import { bytesValue, equalBytes } from "./value.ts";
 
 /** Maximum number of cached writes: some seconds of heavy writing, while a watch is usually milliseconds behind. */
 const ANSWERED_MAX = 4_096;

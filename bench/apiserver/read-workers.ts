@@ -1,0 +1,100 @@
+/**
+ * Writes beside a load of reads, without and with one read worker: the shipped program in processes of its own, both started before the
+ * measurements and loaded in turn. With a worker, reads use another processor than writes.
+ */
+import { spawn } from "node:child_process";
+import { mkdir, readFile } from "node:fs/promises";
+import { join } from "node:path";
+import { createInterface } from "node:readline";
+import { Disposables } from "../../src/base/disposables.ts";
+import { packageDirectory } from "../../src/testing/package-directory.ts";
+import type { Benchmark } from "../benchmark.ts";
+import { startChild, type Child } from "../child.ts";
+import { figureOf } from "../figure.ts";
+import type { LoadTasks } from "./load-child.ts";
+import type { StartedServer } from "./server-child.ts";
+
+const ROUND_MS = 3_000;
+const WARM_UP_MS = 5_000;
+const WRITERS = 16;
+const READERS = 32;
+
+export const apiserverReadWorkers: Benchmark = {
+  name: "apiserver/read-workers",
+  measures: "POST of ConfigMaps beside GETs of Pods, with one read worker; baseline: without read workers",
+  async *run(context) {
+    await using owned = new Disposables();
+    const writers = owned.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
+    const readers = owned.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
+    const servers = {
+      without: owned.use(await startServer(join(context.directory, "without"), [], context.signal)),
+      with: owned.use(await startServer(join(context.directory, "with"), ["--read-workers", "1"], context.signal)),
+    };
+    for (const server of Object.values(servers)) {
+      await readers.call("prepare", { ...server.started, count: READERS });
+      await measured({ writers, readers }, server.started, WARM_UP_MS);
+    }
+    const rounds = await context.rounds.measure({
+      without: () => measured({ writers, readers }, servers.without.started, ROUND_MS),
+      with: () => measured({ writers, readers }, servers.with.started, ROUND_MS),
+    });
+    for (const [name, unit, pick] of [
+      ["writes", "/s", ({ writesPerSecond }: Measured) => writesPerSecond],
+      ["write-median", "ms", ({ writeMedianMs }: Measured) => writeMedianMs],
+      ["reads", "/s", ({ readsPerSecond }: Measured) => readsPerSecond],
+    ] as const) {
+      const baselines = rounds.without.map(pick);
+      yield figureOf({ name: `apiserver/read-workers-${name}-beside-reads`, unit, values: rounds.with.map(pick), baselines });
+    }
+  },
+};
+
+interface Measured {
+  readonly writesPerSecond: number;
+  readonly writeMedianMs: number;
+  readonly readsPerSecond: number;
+}
+
+async function measured(
+  { writers, readers }: { readonly writers: Child<LoadTasks>; readonly readers: Child<LoadTasks> },
+  server: StartedServer,
+  durationMs: number,
+): Promise<Measured> {
+  const common = { ...server, protocol: "http1", durationMs, keepsConnections: true } as const;
+  const [writes, reads] = await Promise.all([
+    writers.call("load", { ...common, request: "post-configmap", connections: WRITERS }),
+    readers.call("load", { ...common, request: "get-pod", connections: READERS }),
+  ]);
+  return { writesPerSecond: writes.perSecond, writeMedianMs: writes.medianMs, readsPerSecond: reads.perSecond };
+}
+
+async function startServer(
+  directory: string,
+  flags: readonly string[],
+  signal: AbortSignal,
+): Promise<AsyncDisposable & { readonly started: StartedServer }> {
+  await mkdir(directory, { recursive: true });
+  const program = join(packageDirectory(import.meta.dirname), "dist", "k8ts.js");
+  const kubeconfig = join(directory, "kubeconfig");
+  const own = ["apiserver", "--data-dir", join(directory, "data"), "--secure-port", "0", "--kubeconfig", kubeconfig];
+  // The load exceeds the default limits of requests in flight, which is not what is measured.
+  const limits = ["--max-requests-inflight", "10000", "--max-mutating-requests-inflight", "10000"];
+  const child = spawn(process.execPath, [program, ...own, ...limits, ...flags], { stdio: ["ignore", "pipe", "inherit"], signal });
+  child.on("error", () => undefined);
+  const exited = new Promise<void>((resolve) => child.once("exit", () => resolve()));
+  let url: string | undefined;
+  for await (const line of createInterface({ input: child.stdout })) {
+    url = /^listening on (\S+)$/.exec(line)?.[1];
+    if (url !== undefined) break;
+  }
+  if (url === undefined) throw new Error("The API server exited before it listened");
+  const { users } = JSON.parse(await readFile(kubeconfig, "utf8")) as { users: [{ user: Record<string, string> }] };
+  const pem = (member: string) => Buffer.from(users[0].user[member] ?? "", "base64").toString();
+  return {
+    started: { port: Number(new URL(url).port), credentials: { cert: pem("client-certificate-data"), key: pem("client-key-data") } },
+    async [Symbol.asyncDispose]() {
+      child.kill("SIGTERM");
+      await exited;
+    },
+  };
+}
