@@ -5,6 +5,7 @@
 import type { EnvironmentOptions } from "./contract.ts";
 import { joinLibraries, type LibraryFunction } from "./library/library.ts";
 import { LIBRARIES, PATCH_LIBRARIES } from "./library/all.ts";
+import { wellKnownMessage } from "./library/well-known-messages.ts";
 import { KEYWORDS } from "./schema/escaping.ts";
 import type { Declaration } from "./types/declaration.ts";
 import {
@@ -34,7 +35,7 @@ export interface Environment {
   readonly sizes: Declaration | undefined;
   /** True if cel.bind is a macro. */
   readonly bindMacro: boolean;
-  /** The fields of an object type: a function of the name; undefined: no such type. */
+  /** The type that an object or message of this name has, and the types of its fields; undefined: no such type. */
   findObject(name: string): ObjectFields | undefined;
 }
 
@@ -83,7 +84,7 @@ export function createEnvironment(options: EnvironmentOptions): Environment {
     types: NAMED_TYPES,
     sizes,
     bindMacro,
-    findObject: (name) => objects.get(name) ?? (patchTypes ? patchObject(name) : undefined),
+    findObject: (name) => objects.get(name) ?? (patchTypes ? patchObject(name) : undefined) ?? wellKnownMessage(name),
   };
 }
 

@@ -293,11 +293,11 @@ export class Checker {
     object.typeName = name;
     let type = ERROR;
     if (found.constant === undefined) this.#report(object.position, `'${formatType(found.type)}' is not a type`);
-    else if (found.constant.kind === "object") type = found.constant;
+    else if (this.#environment.findObject(name) !== undefined) type = found.constant;
     else this.#report(object.position, `'${formatType(found.constant)}' is not a message type`);
     for (const { position, name: field, value, isOptional: isOptionalField } of object.fields) {
       let valueType = this.#check(value);
-      const fieldType = type.kind === "error" ? ERROR : this.#objectField(position, type.name, field);
+      const fieldType = type.kind === "error" ? ERROR : this.#objectField(position, name, field);
       if (isOptionalField) valueType = this.#unwrapped(value.position, valueType);
       if (this.#substitutions.isAssignable(fieldType, valueType)) continue;
       const types = `'${formatType(fieldType)}' but provided type is '${formatType(valueType)}'`;

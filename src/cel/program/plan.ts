@@ -7,6 +7,7 @@ import type { Environment } from "../environment.ts";
 import { CONVERSIONS } from "../library/conversions.ts";
 import { compiledPattern } from "../library/patterns.ts";
 import { newObject } from "../library/patch-objects.ts";
+import { newWellKnownMessage, wellKnownMessage } from "../library/well-known-messages.ts";
 import {
   OPERATORS,
   type Call,
@@ -258,6 +259,8 @@ class Planner {
 
   #object({ typeName, fields }: ObjectLiteral): Planned {
     const evaluators = fields.map(({ name, value, isOptional }) => ({ name, value: this.evaluator(value), isOptional }));
+    const isWellKnown = wellKnownMessage(typeName) !== undefined;
+    const create = isWellKnown ? newWellKnownMessage : newObject;
     const build: Evaluate = (frame) => {
       const built = new Map<CelValue, CelValue>();
       for (const { name, value, isOptional } of evaluators) {
@@ -266,9 +269,11 @@ class Planner {
         const problem = setEntry(built, name, result, isOptional);
         if (problem !== undefined) return problem;
       }
-      return newObject(typeName, built);
+      return create(typeName, built);
     };
-    return { is: "other", evaluate: charging(build, STRUCT_CREATE) };
+    const charged = charging(build, STRUCT_CREATE);
+    // Their content is converted, which may take long.
+    return { is: "other", evaluate: isWellKnown ? recorded(this.#nodes++, charged) : charged };
   }
 
   #loop(loop: Comprehension): Planned {
