@@ -1,5 +1,5 @@
 /** `--read-workers`: reads on all connections are as consistent as those of one process, and the death of any process loses nothing. */
-import { deepEqual, equal, match, ok } from "node:assert/strict";
+import { deepEqual, equal, match } from "node:assert/strict";
 import { mkdtemp, readdir, readFile, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -153,21 +153,17 @@ test("read workers: a killed one costs its own connections only, and is replaced
 
 test("read workers: end with the main process, whether it is stopped or killed, and leave no files", () =>
   withWorkers(2, async ({ server, workers }) => {
-    const before = await socketDirectories();
-    ok(before.length > 0);
+    const killed = server.pid;
+    equal((await socketDirectories(killed)).length, 1);
     const first = await workers();
     await server.kill();
     await becomes(async () => (await alive(first)).length, 0);
     await server.start();
+    deepEqual(await socketDirectories(killed), []);
     const second = await workers();
     equal(second.length, 2);
     equal(await server.stop(), 0);
-    deepEqual(await alive(second), []);
-    const after = await socketDirectories();
-    deepEqual(
-      after.filter((name) => !before.includes(name)),
-      [],
-    );
+    deepEqual([await alive(second), await socketDirectories(server.pid)], [[], []]);
   }));
 
 async function alive(processes: readonly ProcessEntry[]): Promise<readonly number[]> {
@@ -175,6 +171,7 @@ async function alive(processes: readonly ProcessEntry[]): Promise<readonly numbe
   return processes.filter(({ pid }) => running.some((each) => each.pid === pid)).map(({ pid }) => pid);
 }
 
-async function socketDirectories(): Promise<readonly string[]> {
-  return (await readdir(tmpdir())).filter((name) => name.startsWith("k8ts-reads-"));
+/** Their names contain the process that created them. */
+async function socketDirectories(pid: number): Promise<readonly string[]> {
+  return (await readdir(tmpdir())).filter((name) => name.startsWith("k8ts-reads-") && name.includes(`-${pid}-`));
 }
