@@ -108,18 +108,25 @@ export class PassedStages {
   admissionUs = ABSENT;
   storeUs = ABSENT;
   auditAnnotations: Readonly<Record<string, string>> | undefined;
-  readonly #arrived: Arrived | undefined;
-  readonly #authorization: Decision | undefined;
+  // Not the objects that have them, which would be kept with all their members.
+  readonly #authenticator: string | undefined;
+  readonly #impersonator: string | undefined;
+  readonly #authorizer: string | undefined;
+  readonly #reason: string | undefined;
 
   constructor(arrived: Arrived | undefined, authorization: Decision | undefined) {
-    this.#arrived = arrived;
-    this.#authorization = authorization;
+    this.#authenticator = arrived?.authenticator;
+    this.#impersonator = arrived?.impersonator;
+    this.#authorizer = authorization?.authorizer;
+    this.#reason = authorization?.reason;
   }
 
   get stages(): RequestStages {
     const { authenticationUs, authorizationUs, admissionUs, storeUs, auditAnnotations } = this;
-    const { authenticator: by = "", impersonator } = this.#arrived ?? {};
-    const { authorizer, reason } = this.#authorization ?? {};
+    const by = this.#authenticator ?? "";
+    const impersonator = this.#impersonator;
+    const authorizer = this.#authorizer;
+    const reason = this.#reason;
     return {
       ...(authenticationUs === ABSENT
         ? {}
