@@ -26,7 +26,7 @@ export function StepDetails({ context, step }: { readonly context: Context; read
         ["Request", requestID],
         ["Authenticated by", stages?.authentication?.by],
         ["Impersonated by", stages?.authentication?.impersonator],
-        ["Allowed by", [stages?.authorization?.by, stages?.authorization?.reason].filter(Boolean).join(": ")],
+        ["Allowed by", authorizerOf(item)],
         ["Took", stageTimes(item)],
         ["Component", cause?.controller],
         ["Reconciled", cause?.key],
@@ -39,6 +39,12 @@ export function StepDetails({ context, step }: { readonly context: Context; read
     }),
     stage !== "store" || resourceVersion === undefined ? null : h(StoredChange, { context, item, revision: resourceVersion }),
   );
+}
+
+/** Reasons of RBAC begin with its name. */
+function authorizerOf({ stages }: CauseItem): string | undefined {
+  const { by = "", reason = "" } = stages?.authorization ?? {};
+  return reason.startsWith(`${by}: `) ? reason : [by, reason].filter(Boolean).join(": ");
 }
 
 function auditAnnotationsOf({ stages }: CauseItem): string | undefined {
