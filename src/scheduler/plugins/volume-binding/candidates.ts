@@ -26,7 +26,7 @@ export function candidatesFor(
 ): ClaimCandidates {
   const bytes = claimBytes(claim);
   const fits = (volume: PersistentVolume): boolean =>
-    volumeBytes(volume) >= bytes &&
+    traitsOf(volume).bytes >= bytes &&
     volumeModeOf(volume) === volumeModeOf(claim) &&
     attributesClass(volume) === attributesClass(claim) &&
     volume.metadata.deletionTimestamp === undefined;
@@ -50,6 +50,25 @@ export function volumeOn(
   return free.firstOn(node, chosen, isAccessible);
 }
 
+/** What every Pod reads of a volume, computed once per version of it. */
+interface Traits {
+  readonly bytes: bigint;
+  /** Of decisiveLabel, each value once. Undefined for volumes of migrated plugins, whose affinity depends on the node. */
+  readonly label: { readonly key: string; readonly values: readonly string[] } | undefined;
+}
+
+const known = new WeakMap<PersistentVolume, Traits>();
+
+function traitsOf(volume: PersistentVolume): Traits {
+  let traits = known.get(volume);
+  if (traits === undefined) {
+    const label = migratedVolume(volume) === undefined ? decisiveLabel(volume) : undefined;
+    traits = { bytes: volumeBytes(volume), label: label && { key: label.key, values: [...new Set(label.values)] } };
+    known.set(volume, traits);
+  }
+  return traits;
+}
+
 interface Ranked {
   readonly volume: PersistentVolume;
   /** Position in the order of size, then name. */
@@ -62,18 +81,18 @@ export class SmallestFirst {
   readonly #byLabel = new Map<string, Map<string, Ranked[]>>();
 
   constructor(volumes: readonly PersistentVolume[]) {
-    const sized = volumes.map((volume) => ({ volume, bytes: volumeBytes(volume) }));
+    const sized = volumes.map((volume) => ({ volume, bytes: traitsOf(volume).bytes }));
     // A stable sort: of equal sizes, the first by name.
     sized.sort((a, b) => (a.bytes < b.bytes ? -1 : a.bytes > b.bytes ? 1 : 0));
     for (const [rank, { volume }] of sized.entries()) this.#add({ volume, rank });
   }
 
   #add(ranked: Ranked): void {
-    const label = migratedVolume(ranked.volume) === undefined ? decisiveLabel(ranked.volume) : undefined;
+    const { label } = traitsOf(ranked.volume);
     if (label === undefined) return void this.#anywhere.push(ranked);
     const byValue = this.#byLabel.get(label.key) ?? new Map<string, Ranked[]>();
     this.#byLabel.set(label.key, byValue);
-    for (const value of new Set(label.values)) {
+    for (const value of label.values) {
       const list = byValue.get(value);
       if (list === undefined) byValue.set(value, [ranked]);
       else list.push(ranked);
