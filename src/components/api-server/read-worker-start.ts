@@ -34,5 +34,10 @@ export function encodeStart(start: ReadWorkerStart): Uint8Array {
 }
 
 export async function readStart(directory: string): Promise<ReadWorkerStart> {
-  return deserialize(await readWhole(startFileOf(directory))) as ReadWorkerStart;
+  try {
+    return deserialize(await readWhole(startFileOf(directory))) as ReadWorkerStart;
+  } catch (error) {
+    const why = `Cannot read ${startFileOf(directory)}: read workers are started by an API server (k8ts apiserver --read-workers)`;
+    throw new Error(why, { cause: error });
+  }
 }
