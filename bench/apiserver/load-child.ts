@@ -10,7 +10,7 @@ import { connectLikeGo } from "./http2-client.ts";
 import { configMapManifest, podManifest, podStatus } from "./objects.ts";
 import type { Credentials, Protocol, StartedServer } from "./server-child.ts";
 
-export type RequestName = "get-pod" | "post-configmap" | "post-pod" | "patch-pod" | "put-pod-status";
+export type RequestName = "get-pod" | "list-pods" | "post-configmap" | "post-pod" | "patch-pod" | "put-pod-status";
 
 export interface LoadOptions extends StartedServer {
   readonly protocol: Protocol;
@@ -113,6 +113,8 @@ function wanted({ request, namespace = "default" }: LoadOptions, index: number):
   switch (request) {
     case "get-pod":
       return { method: "GET", path: target };
+    case "list-pods":
+      return { method: "GET", path: pods };
     case "post-configmap":
       return {
         method: "POST",
