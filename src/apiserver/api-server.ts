@@ -52,7 +52,7 @@ import { documentReader } from "./rest/document-reader.ts";
 import { Deadlines } from "./rest/deadlines.ts";
 import { WaitingBytes } from "./rest/waiting-bytes.ts";
 import { restExchange } from "./rest/rest-exchange.ts";
-import { readsStoredObjects } from "./rest/stored-reads.ts";
+import { storedAccess } from "./rest/stored-access.ts";
 import type { ServerContext } from "./framework/server-context.ts";
 import { leaseLeadership } from "./shared/lease-leadership.ts";
 import { storeAnswers } from "./shared/store-health.ts";
@@ -107,8 +107,8 @@ export interface ApiServerOptions {
 export interface ApiServer {
   /** For the HTTP server. */
   readonly exchange: Exchange;
-  /** Whether a request only reads stored objects: any server of the same store can answer it. */
-  readsStoredObjects(request: ExchangeRequest): boolean;
+  /** Whether a request only reads or writes stored objects. Any server of the same store can answer those that read. */
+  storedAccess(request: ExchangeRequest): "read" | "write" | undefined;
   /** The served endpoints; resources can be added and removed. */
   readonly endpoints: Endpoints;
   /** For components of this process. */
@@ -147,7 +147,7 @@ export async function startApiServer(options: ApiServerOptions): Promise<ApiServ
   const routes = { endpoints, aggregation, documents };
   return {
     exchange: restExchange(rest),
-    readsStoredObjects: (request) => readsStoredObjects(routes, request),
+    storedAccess: (request) => storedAccess(routes, request),
     endpoints,
     transport({ user: given, userAgent }) {
       const user = withAuthenticatedGroup(given);

@@ -201,6 +201,12 @@ export interface Store {
   watch(prefix: string, options: { readonly after: number }, listener: WatchListener): Watch;
 
   /**
+   * Calls the listener whenever a newer revision has become visible, in the same event-loop tick, after its changes were delivered to the
+   * watches. Only of drivers that own their data. Returns a function that ends it.
+   */
+  onVisible?(listener: (revision: number) => void): () => void;
+
+  /**
    * Drops history before `revision`; reads at it and watches after it still work. Does nothing if `revision` is not newer than the last.
    */
   compact(revision: number): Promise<void>;

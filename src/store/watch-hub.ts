@@ -43,6 +43,7 @@ export class WatchHub {
   readonly #options: WatchHubOptions;
   /** By resource prefix, then by folder. */
   readonly #resources = new Map<string, Map<string, Set<Watcher>>>();
+  readonly #visibleListeners = new Set<(revision: number) => void>();
   #size = 0;
   #publications: (readonly Change[])[] | undefined;
 
@@ -99,6 +100,20 @@ export class WatchHub {
     } finally {
       this.#publications = undefined;
     }
+    this.advanced();
+  }
+
+  /** Calls the listener when a newer revision is visible and all its changes were delivered. Returns a function that ends it. */
+  onVisible(listener: (revision: number) => void): () => void {
+    this.#visibleListeners.add(listener);
+    return () => void this.#visibleListeners.delete(listener);
+  }
+
+  /** A newer revision is visible. During a publication there is more to deliver, and its end reports it. */
+  advanced(): void {
+    if (this.#publications !== undefined || this.#visibleListeners.size === 0) return;
+    const revision = this.#options.visibleRevision();
+    for (const listener of this.#visibleListeners) listener(revision);
   }
 
   endAll(end: WatchEnd): void {

@@ -8,6 +8,8 @@ import type { Logger } from "../../base/logger.ts";
 import type { HttpReply, HttpRequest, TunnelOffer, WebSocketOffer } from "../../host/http/contract.ts";
 import type { HttpLimits } from "../../host/http/limits.ts";
 import { startHttpsServer, type HttpsServer, type HttpsServerTls } from "../../host/http/server.ts";
+import type { FrameSocket } from "../../host/relay/frame-socket.ts";
+import { serveFrames } from "../../host/relay/framed-requests.ts";
 import { startRelayServer } from "../../host/relay/relay-server.ts";
 import {
   ConnectionReset,
@@ -49,7 +51,13 @@ export function startHttpApi({ exchange, log, ...options }: HttpApiOptions): Pro
   });
 }
 
-/** Serves requests that read workers relay (relayed-exchange.ts). */
+/** Serves the requests that a read worker relays as messages (relayed-exchange.ts). */
+export function serveRelayedRequests(socket: FrameSocket, { exchange, log }: Pick<HttpApiOptions, "exchange" | "log">): void {
+  const api = new HttpApi(exchange, log);
+  serveFrames(socket, (request, reply) => api.serve(request, reply, undefined, undefined));
+}
+
+/** Serves the other requests that read workers relay. */
 export function startRelayedApi({
   exchange,
   path,

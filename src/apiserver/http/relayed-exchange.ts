@@ -1,7 +1,9 @@
 /**
  * The exchange of a read worker: reads of stored objects are answered by the worker's own API server, everything else by the main process.
- * So are reads that the worker's own server rejects, since only the main process records refusals; a rejection for overload stands.
+ * So are reads that the worker's own server rejects, since only the main process records refusals; a rejection for overload stands. Writes
+ * of stored objects are relayed as messages, since their responses are whole and there are many of them; all others over HTTP.
  */
+import type { FramedRelay } from "../../host/relay/framed-requests.ts";
 import type { Relay, RelayedRequest } from "../../host/relay/relay-client.ts";
 import { isStatusError } from "../../api/machinery/status-error.ts";
 import type { Logger } from "../../base/logger.ts";
@@ -12,20 +14,23 @@ import { streamedAnswer } from "../shared/streamed-response.ts";
 
 export interface RelayedExchangeOptions {
   readonly local: Exchange;
-  /** Whether the local server can answer the request. */
-  isLocal(request: ExchangeRequest): boolean;
+  /** As the local server sees the request. */
+  storedAccess(request: ExchangeRequest): "read" | "write" | undefined;
+  readonly writes: FramedRelay;
   readonly relay: Relay;
   readonly log: Logger;
 }
 
-export function relayedExchange({ local, isLocal, relay, log }: RelayedExchangeOptions): Exchange {
+export function relayedExchange({ local, storedAccess, writes, relay, log }: RelayedExchangeOptions): Exchange {
   return async (request, offer, switching) => {
-    if (switching === undefined && isLocal(request)) {
+    const access = switching === undefined ? storedAccess(request) : undefined;
+    if (access === "read") {
       const answer = await local(request, offer);
       if (!("code" in answer) || answer.code < 400 || answer.code === TOO_MANY_REQUESTS) return answer;
     }
     try {
-      return switching === undefined ? await relayed(relay, request) : await tunnelled(relay, request, switching);
+      if (switching !== undefined) return await tunnelled(relay, request, switching);
+      return access === "write" ? await written(writes, request) : await relayed(relay, request);
     } catch (error) {
       // A body that was refused: the worker's own server reports it in the usual form.
       if (isStatusError(error)) return local(request, offer);
@@ -37,6 +42,15 @@ export function relayedExchange({ local, isLocal, relay, log }: RelayedExchangeO
 }
 
 const TOO_MANY_REQUESTS = 429;
+
+async function written(writes: FramedRelay, request: ExchangeRequest): Promise<ExchangeAnswer> {
+  const received = request.body();
+  const body = received instanceof Promise ? await received : received;
+  const { method, path, query, peer, signal } = request;
+  const headers = { ...headersOf(request), "content-length": String(body.length) };
+  const response = await writes.send({ method, path, query, peer, signal, headers, body });
+  return { code: response.code, headers: response.headers, body: [response.body] };
+}
 
 async function relayed(relay: Relay, request: ExchangeRequest): Promise<ExchangeAnswer> {
   const hasBody = request.method !== "GET" && request.method !== "HEAD";
@@ -76,13 +90,17 @@ const NOT_RELAYED: ReadonlySet<string> = new Set([
 ]);
 
 function headOf(request: ExchangeRequest): RelayedRequest {
-  const names = request.headerNames().filter((name) => !name.startsWith(":") && !NOT_RELAYED.has(name));
   const { method, path, query, peer, signal } = request;
   return {
     ...{ method, peer, signal },
     target: query === "" ? path : `${path}?${query}`,
-    headers: Object.fromEntries(names.map((name) => [name, oneOrMany(request.headerValues(name))])),
+    headers: headersOf(request),
   };
+}
+
+function headersOf(request: ExchangeRequest): Record<string, string | readonly string[]> {
+  const names = request.headerNames().filter((name) => !name.startsWith(":") && !NOT_RELAYED.has(name));
+  return Object.fromEntries(names.map((name) => [name, oneOrMany(request.headerValues(name))]));
 }
 
 /** Node takes a list of one Host for a second one. */

@@ -24,6 +24,16 @@ export function relaySocketOf(directory: string): string {
   return joinPath(directory, "relay");
 }
 
+/** For writes, as messages. */
+export function writesSocketOf(directory: string): string {
+  return joinPath(directory, "writes");
+}
+
+/** The page on which the main process publishes its revision for one worker. */
+export function pageOf(directory: string, number: number): string {
+  return joinPath(directory, `page-${number}`);
+}
+
 export function startFileOf(directory: string): string {
   return joinPath(directory, "start");
 }

@@ -7,23 +7,28 @@ import { relayedExchange } from "../../apiserver/http/relayed-exchange.ts";
 import { networkWebhookTransport } from "../../apiserver/http/webhook-transport.ts";
 import { Disposables } from "../../base/disposables.ts";
 import { connectForFrames } from "../../host/relay/frame-socket.ts";
+import { relayFrames, RELAYED_FRAME_BYTES_MAX } from "../../host/relay/framed-requests.ts";
+import { readNumbers } from "../../host/relay/shared-numbers.ts";
 import { relayTo } from "../../host/relay/relay-client.ts";
 import { startRenewal } from "../../pki/renewal.ts";
 import { MESSAGE_BYTES_MAX } from "../../store/remote/messages.ts";
-import { openRemoteStore } from "../../store/remote/remote-store.ts";
+import { openRemoteStore, type PublishedPage } from "../../store/remote/remote-store.ts";
 import { readIdentity } from "./identity.ts";
-import { FIRST_DESCRIPTOR, readStart, relaySocketOf, storeSocketOf } from "./read-worker-start.ts";
+import { FIRST_DESCRIPTOR, pageOf, readStart, relaySocketOf, storeSocketOf, writesSocketOf } from "./read-worker-start.ts";
 import { ServingTls } from "./serving-tls.ts";
 import { startCore, type CoreContext } from "./start-api-server.ts";
 import { readAdmission } from "./webhook-credentials.ts";
 
 /** Resolves when it accepts connections. `lost` is called when the main process has closed the store. */
-export async function startReadWorker(directory: string, { clock, log, lost }: CoreContext & { lost(): void }): Promise<AsyncDisposable> {
+export async function startReadWorker(
+  { directory, number }: { readonly directory: string; readonly number: number },
+  { clock, log, lost }: CoreContext & { lost(): void },
+): Promise<AsyncDisposable> {
   const { options, descriptors } = await readStart(directory);
   await using starting = new Disposables();
   const channel = await connectForFrames(storeSocketOf(directory), { frameBytesMax: MESSAGE_BYTES_MAX });
   channel.onClosed(lost);
-  const store = openRemoteStore({ channel, clock });
+  const store = await openRemoteStore({ channel, page: { number, open: () => pageAt(directory, number) }, clock });
   starting.defer(() => store.close());
   const certificates = await ServingTls.open(options, { clock });
   const { pki, clientAuthorities, authority: serverAuthority } = certificates;
@@ -33,7 +38,10 @@ export async function startReadWorker(directory: string, { clock, log, lost }: C
   const core = await startCore(store, { api: admission.api, eventTtlMs: options.eventTtlMs, identity, webhookTransport, clock, log });
   starting.defer(() => core.close());
   const relay = starting.use(relayTo(relaySocketOf(directory)));
-  const exchange = relayedExchange({ local: core.exchange, isLocal: core.readsStoredObjects, relay, log });
+  const writesSocket = await connectForFrames(writesSocketOf(directory), { frameBytesMax: RELAYED_FRAME_BYTES_MAX });
+  starting.defer(() => writesSocket.close());
+  const { exchange: local, storedAccess } = core;
+  const exchange = relayedExchange({ local, storedAccess, writes: relayFrames(writesSocket), relay, log });
   const servers = await Promise.all(
     Array.from({ length: descriptors }, (_, index) =>
       startHttpApi({
@@ -55,4 +63,15 @@ export async function startReadWorker(directory: string, { clock, log, lost }: C
   });
   starting.defer(() => renewal.stop());
   return starting.move();
+}
+
+function pageAt(directory: string, number: number): PublishedPage {
+  const numbers = readNumbers(pageOf(directory, number));
+  return {
+    read() {
+      const [sent, revision] = numbers.read();
+      return { sent, revision };
+    },
+    [Symbol.dispose]: () => numbers[Symbol.dispose](),
+  };
 }

@@ -7,7 +7,7 @@
  * keeps it while all of them are being restarted.
  */
 import { writeFile } from "node:fs/promises";
-import { startRelayedApi } from "../../apiserver/http/http-api.ts";
+import { serveRelayedRequests, startRelayedApi } from "../../apiserver/http/http-api.ts";
 import type { Exchange } from "../../apiserver/framework/exchange.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -16,18 +16,22 @@ import type { ApiServerOptions } from "../../config/api-server-config.ts";
 import { PRIVATE_FILE_MODE } from "../../host/files/files.ts";
 import { makeProcessDirectory } from "../../host/files/private-files.ts";
 import { bindPort, type BoundPort } from "../../host/relay/bound-port.ts";
-import { listenForFrames } from "../../host/relay/frame-socket.ts";
+import { listenForFrames, type FrameSocket } from "../../host/relay/frame-socket.ts";
+import { RELAYED_FRAME_BYTES_MAX } from "../../host/relay/framed-requests.ts";
+import { writeNumbers } from "../../host/relay/shared-numbers.ts";
 import { SupervisedProcess } from "../../processes/supervised-process.ts";
 import { MESSAGE_BYTES_MAX } from "../../store/remote/messages.ts";
-import { serveStoreTo } from "../../store/remote/store-server.ts";
+import { serveStoreTo, type Pages } from "../../store/remote/store-server.ts";
 import type { Store } from "../../store/store.ts";
 import {
   encodeStart,
+  pageOf,
   READ_WORKER_COMMAND,
   READ_WORKER_READY_LINE,
   relaySocketOf,
   startFileOf,
   storeSocketOf,
+  writesSocketOf,
 } from "./read-worker-start.ts";
 
 /** Grace period of a worker's running requests, and a margin for its exit. */
@@ -57,17 +61,22 @@ export class ReadWorkers implements AsyncDisposable {
     const { store, exchange, log } = context;
     const directory = this.#owned.use(await makeProcessDirectory("k8ts-reads-")).path;
     const frames = { frameBytesMax: MESSAGE_BYTES_MAX };
-    this.#owned.use(await listenForFrames(storeSocketOf(directory), frames, (channel) => serveStoreTo(channel, store)));
+    this.#owned.use(
+      await listenForFrames(storeSocketOf(directory), frames, (channel) => serveStoreTo(channel, store, (page) => pageAt(directory, page))),
+    );
+    const serveWrites = (socket: FrameSocket) => serveRelayedRequests(socket, { exchange, log });
+    this.#owned.use(await listenForFrames(writesSocketOf(directory), { frameBytesMax: RELAYED_FRAME_BYTES_MAX }, serveWrites));
     this.#owned.use(await startRelayedApi({ exchange, path: relaySocketOf(directory), log }));
     await writeFile(startFileOf(directory), encodeStart({ options, descriptors: this.#ports.length }), { mode: PRIVATE_FILE_MODE });
-    const names = Array.from({ length: options.readWorkers }, (_, index) => `read worker ${index + 1}`);
-    await Promise.all(names.map((name) => this.#startOne(name, directory, context)));
+    const numbers = Array.from({ length: options.readWorkers }, (_, index) => index + 1);
+    await Promise.all(numbers.map((number) => this.#startOne(number, directory, context)));
   }
 
-  async #startOne(name: string, directory: string, { clock, log }: ReadWorkersContext): Promise<void> {
+  async #startOne(number: number, directory: string, { clock, log }: ReadWorkersContext): Promise<void> {
+    const name = `read worker ${number}`;
     const worker = await SupervisedProcess.start({
       name,
-      words: () => [READ_WORKER_COMMAND, directory],
+      words: () => [READ_WORKER_COMMAND, directory, String(number)],
       ready: new RegExp(`^${READ_WORKER_READY_LINE}$`),
       descriptors: this.#ports.map(({ descriptor }) => descriptor),
       // It logs warnings and errors only.
@@ -88,4 +97,9 @@ export class ReadWorkers implements AsyncDisposable {
     await this.#owned[Symbol.asyncDispose]();
     for (const bound of this.#ports) bound[Symbol.dispose]();
   }
+}
+
+function pageAt(directory: string, number: number): ReturnType<Pages> {
+  const numbers = writeNumbers(pageOf(directory, number));
+  return { write: ({ sent, revision }) => numbers.write(sent, revision), [Symbol.dispose]: () => numbers[Symbol.dispose]() };
 }

@@ -1,7 +1,7 @@
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { test } from "node:test";
 import { frameChannels } from "../../testing/frame-channels.ts";
-import { realClock } from "../../testing/machine.ts";
+import { realClock, realMacrotask } from "../../testing/machine.ts";
 import { openMemoryStore } from "../../store/memory/memory-store.ts";
 import type { Store } from "../../store/store.ts";
 import { committed, PODS, put, Seen } from "../../store/testing/harness.ts";
@@ -9,23 +9,28 @@ import { storeSuite } from "../../store/testing/store-suite.ts";
 import { openRemoteStore } from "../../store/remote/remote-store.ts";
 import { serveStoreTo } from "../../store/remote/store-server.ts";
 
-function opened() {
+async function opened({ hasPage = true } = {}) {
   const owned = openMemoryStore({ clock: realClock });
   const [client, server] = frameChannels(realClock);
-  serveStoreTo(server, owned);
-  return { owned, server, store: openRemoteStore({ channel: client, clock: realClock }) };
+  let published = { sent: 0, revision: 0 };
+  const page = { read: () => published, [Symbol.dispose]: () => undefined };
+  serveStoreTo(server, owned, () => ({ write: (now) => (published = now), [Symbol.dispose]: () => undefined }));
+  const pages = hasPage ? { page: { number: 1, open: () => page } } : {};
+  return { owned, server, store: await openRemoteStore({ channel: client, clock: realClock, ...pages }) };
 }
 
-storeSuite({
-  name: "remote",
-  async open() {
-    const { owned, store } = opened();
-    return { store, close: () => owned.close() };
-  },
-});
+for (const hasPage of [true, false]) {
+  storeSuite({
+    name: hasPage ? "remote" : "remote without a page",
+    async open() {
+      const { owned, store } = await opened({ hasPage });
+      return { store, close: () => owned.close() };
+    },
+  });
+}
 
 async function withStore(run: (opened: { readonly owned: Store; readonly store: Store; cut(): void }) => Promise<void>): Promise<void> {
-  const { owned, server, store } = opened();
+  const { owned, server, store } = await opened();
   await run({ owned, store, cut: () => server.close() });
   await store.close();
   await owned.close();
@@ -85,4 +90,27 @@ test("remote: a lost channel ends watches, rejects reads as unavailable and open
     await rejects(read, { reason: "Unavailable" });
     equal((await seen.untilEnd()).reason, "failed");
     await rejects(store.currentRevision(), { reason: "Unavailable" });
+  }));
+
+test("remote: a watch that catches up with a long history reports no revision before all changes up to it", () =>
+  withStore(async ({ owned, store }) => {
+    const start = await owned.currentRevision();
+    for (let index = 0; index < 5_000; index++) await committed(owned, put(`${PODS}a`, String(index)));
+    const tooEarly: number[] = [];
+    let received = 0;
+    let reached = start;
+    const changes = (batch: readonly unknown[]) => {
+      received += batch.length;
+    };
+    const progress = (revision: number) => {
+      if (received < revision - start) tooEarly.push(revision);
+      reached = revision;
+    };
+    const watch = store.watch(PODS, { after: start }, { changes, progress, ended: () => undefined });
+    while (reached < start + 5_000) {
+      watch.requestProgress();
+      await store.currentRevision();
+      await realMacrotask();
+    }
+    deepEqual([tooEarly, received], [[], 5_000]);
   }));

@@ -10,7 +10,7 @@ import { hashState } from "../snapshot.ts";
 import type { RestorableStore } from "../store.ts";
 import { bytesValue } from "../value.ts";
 import { PODS, Seen, at, committed, del, put, show, type OpenedStore } from "../testing/harness.ts";
-import { ownedSuite, restorableSuite, storeSuite } from "../testing/store-suite.ts";
+import { ownedSuite, restorableSuite, storeSuite, visibleSuite } from "../testing/store-suite.ts";
 import { inDirectory, makeTemporaryDirectory, openIn } from "./testing/temporary.ts";
 
 async function openTemporary(): Promise<OpenedStore<RestorableStore>> {
@@ -22,6 +22,7 @@ const driver = { name: "embedded", open: openTemporary };
 
 storeSuite(driver);
 ownedSuite(driver);
+visibleSuite(driver);
 restorableSuite(driver);
 
 test("embedded: state, revisions, old lists and old watches survive closing and opening", () =>

@@ -137,6 +137,10 @@ class Embedded implements RestorableStore {
     return this.#hub.watch(prefix, after, listener);
   }
 
+  onVisible(listener: (revision: number) => void): () => void {
+    return this.#hub.onVisible(listener);
+  }
+
   async compact(revision: number): Promise<void> {
     this.#checkWritable("compact");
     checkReadOptions({ revision });
@@ -309,6 +313,7 @@ class Embedded implements RestorableStore {
     this.#visibleRevision = newest;
     const watched = writes.filter(({ key }) => this.#hub.isWatched(key));
     if (watched.length > 0) this.#hub.publish(watched.map((write) => this.#changeFromWrite(write)));
+    else this.#hub.advanced();
   }
 
   #changeFromWrite({ key, position, value, previous, previousWrite, previousValue }: PendingWrite): Change {

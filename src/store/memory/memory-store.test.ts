@@ -3,13 +3,14 @@ import { test } from "node:test";
 import { realClock } from "../../testing/machine.ts";
 import { lazyValue } from "../value.ts";
 import { PODS, Seen, committed, del, put } from "../testing/harness.ts";
-import { forkableSuite, ownedSuite, restorableSuite, storeSuite } from "../testing/store-suite.ts";
+import { forkableSuite, ownedSuite, restorableSuite, storeSuite, visibleSuite } from "../testing/store-suite.ts";
 import { openMemoryStore } from "./memory-store.ts";
 
 const driver = { name: "memory", open: async () => ({ store: openMemoryStore({ clock: realClock }) }) };
 
 storeSuite(driver);
 ownedSuite(driver);
+visibleSuite(driver);
 forkableSuite(driver);
 restorableSuite(driver);
 

@@ -114,12 +114,17 @@ class Memory implements MemoryStore {
     this.#commits += 1;
     const watched = records.filter(({ key }) => this.#hub.isWatched(key));
     if (watched.length > 0) this.#hub.publish(watched.map(changeOf));
+    else this.#hub.advanced();
     return { committed: true, revision };
   }
 
   watch(prefix: string, { after }: { readonly after: number }, listener: WatchListener): Watch {
     this.#checkOpen(`watch ${prefix}`);
     return this.#hub.watch(prefix, after, listener);
+  }
+
+  onVisible(listener: (revision: number) => void): () => void {
+    return this.#hub.onVisible(listener);
   }
 
   async compact(revision: number): Promise<void> {

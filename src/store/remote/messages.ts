@@ -31,6 +31,8 @@ export type ClientMessage =
   | { readonly do: "get"; readonly id: number; readonly key: string; readonly revision?: number }
   | { readonly do: "list"; readonly id: number; readonly prefix: string; readonly options: ListOptions }
   | { readonly do: "revision"; readonly id: number }
+  /** Publish on this page from now on (`PublishedRevision`). */
+  | { readonly do: "publish"; readonly id: number; readonly page: number }
   | { readonly do: "statistics"; readonly id: number }
   | { readonly do: "compact"; readonly id: number; readonly revision: number }
   | { readonly do: "commit"; readonly id: number; readonly operations: readonly OperationHead[] }
@@ -51,6 +53,8 @@ export type ServerMessage =
       readonly listed?: { readonly revision: number; readonly remaining: number };
     }
   | { readonly is: "revision"; readonly id: number; readonly revision: number }
+  /** False: the store does not report when a revision becomes visible. */
+  | { readonly is: "published"; readonly id: number; readonly isPublished: boolean }
   | { readonly is: "statistics"; readonly id: number; readonly statistics: StoreStatistics }
   | { readonly is: "compacted"; readonly id: number }
   | { readonly is: "committed"; readonly id: number; readonly revision: number }
@@ -103,6 +107,15 @@ export interface ErrorHead {
   readonly reason: StoreErrorReason;
   readonly message: string;
   readonly compactedRevision?: number;
+}
+
+/**
+ * What the store's process publishes on a page that its client reads at any time: the newest visible revision, and how many messages with
+ * changes were sent on the channel until then. A client that has received as many knows all changes up to the revision.
+ */
+export interface PublishedRevision {
+  readonly sent: number;
+  readonly revision: number;
 }
 
 /** A message in parts, as a channel sends it. */

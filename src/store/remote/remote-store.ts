@@ -2,8 +2,9 @@
  * A store that another process of this machine owns (store-server.ts), over one channel. Requests and watches have the guarantees of that
  * store; `capabilities.shared` is true, since others write to it.
  *
- * `currentRevision` costs one short message, however many callers wait for it, and reports progress to all live watches before it resolves:
- * a cache that follows a resource has then received every change up to that revision.
+ * `currentRevision` reports progress to all live watches before it resolves: a cache that follows a resource has then received every change
+ * up to that revision. With a page on which the other process publishes its revision this costs no message at all, and does not depend on
+ * how busy that process is; otherwise one short message, however many callers wait for it.
  *
  * It does not reconnect: when the channel is closed, watches end, reads reject with "Unavailable" and commits without an answer with
  * "Uncertain". The processes of a channel live and end together.
@@ -41,6 +42,7 @@ import {
   CATCH_UP_BYTES_MAX,
   CATCH_UP_CHANGES_MAX,
   type ClientMessage,
+  type PublishedRevision,
   type Received,
   type ReceivedValues,
   type ServerMessage,
@@ -48,8 +50,22 @@ import {
 } from "./messages.ts";
 import { bytesOf } from "./store-server.ts";
 
-export function openRemoteStore({ channel, clock }: { readonly channel: FrameChannel; readonly clock: Clock }): Store {
-  return new RemoteStore(channel, clock);
+export interface RemoteStoreOptions {
+  readonly channel: FrameChannel;
+  /** Where the other process publishes its revision for this client. Called once it does. Absent: it does not. */
+  readonly page?: { readonly number: number; open(): PublishedPage };
+  readonly clock: Clock;
+}
+
+export interface PublishedPage extends Disposable {
+  read(): PublishedRevision;
+}
+
+/** Resolves when it can be used. */
+export async function openRemoteStore({ channel, page, clock }: RemoteStoreOptions): Promise<Store> {
+  const store = new RemoteStore(channel, clock);
+  if (page !== undefined) await store.followPage(page);
+  return store;
 }
 
 /** Without the id, which is assigned when it is sent. */
@@ -76,6 +92,12 @@ class RemoteStore implements Store {
   readonly #ownWrites = new OwnWrites();
   readonly #valueOf: ValueOf = (key, revision, bytes) => this.#ownWrites.valueOf(key, revision, bytes);
   readonly #revision = new CoalescedRead(() => this.#readRevision());
+  #page: PublishedPage | undefined;
+  /** Messages with changes. */
+  #received = 0;
+  /** Progress was reported up to here. */
+  #reached = 0;
+  #receivers: { readonly count: number; resolve(): void }[] = [];
   #lastId = 0;
   #isClosed = false;
   #isLost = false;
@@ -104,7 +126,39 @@ class RemoteStore implements Store {
 
   async currentRevision(): Promise<number> {
     this.#checkOpen("read the revision");
-    return this.#revision.read();
+    if (this.#page === undefined) return this.#revision.read();
+    if (this.#isLost) throw lost(false);
+    const { sent, revision } = this.#page.read();
+    if (this.#received < sent) await this.#untilReceived(sent);
+    this.#reach(revision);
+    return revision;
+  }
+
+  async followPage({ number, open }: NonNullable<RemoteStoreOptions["page"]>): Promise<void> {
+    const { message } = await this.#request<"published">({ do: "publish", page: number });
+    if (message.isPublished) this.#page = open();
+  }
+
+  /** What was sent arrives, or the channel is lost. */
+  async #untilReceived(count: number): Promise<void> {
+    if (this.#isLost) throw lost(false);
+    await new Promise<void>((resolve) => this.#receivers.push({ count, resolve }));
+    if (this.#isLost) throw lost(false);
+  }
+
+  #receivedChanges(): void {
+    this.#received++;
+    if (this.#receivers.length === 0) return;
+    const due = this.#receivers.filter(({ count }) => count <= this.#received);
+    this.#receivers = this.#receivers.filter(({ count }) => count > this.#received);
+    for (const { resolve } of due) resolve();
+  }
+
+  /** Before the callers continue, who may read what the watches have received. */
+  #reach(revision: number): void {
+    if (revision <= this.#reached) return;
+    this.#reached = revision;
+    for (const watch of this.#watches.values()) watch.reach(revision);
   }
 
   async #readRevision(): Promise<number> {
@@ -178,6 +232,8 @@ class RemoteStore implements Store {
       for (const watch of [...this.#watches.values()]) watch.end({ reason: "closed" });
     }
     await Promise.allSettled(this.#running);
+    this.#page?.[Symbol.dispose]();
+    this.#page = undefined;
     this.#channel.close();
   }
 
@@ -205,7 +261,8 @@ class RemoteStore implements Store {
     const { message, values } = received;
     switch (message.is) {
       case "changes":
-        return this.#watches.get(message.id)?.take(message, values);
+        this.#watches.get(message.id)?.take(message, values);
+        return this.#receivedChanges();
       case "live":
         return this.#watches.get(message.id)?.becomeLive();
       case "progress":
@@ -216,8 +273,7 @@ class RemoteStore implements Store {
         this.#pending.get(message.id)?.entries.push(...message.entries.map((head) => takeEntry(head, values, this.#valueOf)));
         return message.listed === undefined ? undefined : this.#settle(message.id, received);
       case "revision":
-        // Before the callers continue, who may read what the watches have received.
-        for (const watch of [...this.#watches.values()]) watch.reach(message.revision);
+        this.#reach(message.revision);
         return this.#settle(message.id, received);
       default:
         return this.#settle(message.id, received);
@@ -239,6 +295,7 @@ class RemoteStore implements Store {
     this.#isLost = true;
     for (const { reject, isCommit } of this.#pending.values()) reject(lost(isCommit));
     this.#pending.clear();
+    for (const { resolve } of this.#receivers.splice(0)) resolve();
     for (const watch of [...this.#watches.values()]) watch.end({ reason: "failed", error: lost(false) });
   }
 

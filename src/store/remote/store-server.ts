@@ -21,6 +21,7 @@ import {
   CATCH_UP_CHANGES_MAX,
   LIVE_BYTES_MAX,
   type ClientMessage,
+  type PublishedRevision,
   type Received,
   type ServerMessage,
 } from "./messages.ts";
@@ -29,9 +30,12 @@ import type { Value } from "../store.ts";
 /** Bytes of values in one message: large enough that its overhead does not count, small enough not to delay others. */
 const CHUNK_BYTES = 1_048_576;
 
+/** Opens the page with this number for writing. */
+export type Pages = (page: number) => Disposable & { write(published: PublishedRevision): void };
+
 /** Serves the client of this channel until it is closed. Its watches are closed with it, its commits complete. */
-export function serveStoreTo(channel: FrameChannel, store: Store): void {
-  const server = new StoreServer(channel, store);
+export function serveStoreTo(channel: FrameChannel, store: Store, pages?: Pages): void {
+  const server = new StoreServer(channel, store, pages);
   channel.onFrame((frame) => server.receive(decodeMessage<ClientMessage>(frame)));
   channel.onClosed(() => server.close());
 }
@@ -44,12 +48,17 @@ class StoreServer {
   readonly #watches = new Map<number, ServedWatch>();
   /** Of commits that the store has not answered. */
   readonly #commits = new Map<number, AbortController>();
+  readonly #pages: Pages | undefined;
   #isClosed = false;
+  /** Messages with changes. */
+  #sent = 0;
+  #endPublishing = () => {};
   #whenDrained: (() => void)[] = [];
 
-  constructor(channel: FrameChannel, store: Store) {
+  constructor(channel: FrameChannel, store: Store, pages: Pages | undefined) {
     this.#channel = channel;
     this.#store = store;
+    this.#pages = pages;
     channel.onDrained(() => this.#wake());
   }
 
@@ -62,6 +71,8 @@ class StoreServer {
         );
       case "cancel":
         return this.#commits.get(message.id)?.abort(CANCELLED);
+      case "publish":
+        return void this.#publish(message);
       case "watch":
         return this.#watch(message);
       case "acknowledge":
@@ -77,8 +88,29 @@ class StoreServer {
 
   close(): void {
     this.#isClosed = true;
+    this.#endPublishing();
     for (const watch of this.#watches.values()) watch.close();
     this.#wake();
+  }
+
+  /** Written in the tick in which a revision becomes visible, before anything can be known of it anywhere. */
+  async #publish({ id, page: number }: Of<"publish">): Promise<void> {
+    const page = this.#store.onVisible === undefined ? undefined : this.#pages?.(number);
+    if (page === undefined) return this.#send({ is: "published", id, isPublished: false });
+    let newest = 0;
+    const publish = (revision: number) => {
+      if (revision <= newest) return;
+      newest = revision;
+      page.write({ sent: this.#sent, revision });
+    };
+    const end = this.#store.onVisible?.(publish);
+    this.#endPublishing = () => {
+      end?.();
+      page[Symbol.dispose]();
+    };
+    if (this.#isClosed) return this.#endPublishing();
+    publish(await this.#store.currentRevision());
+    this.#send({ is: "published", id, isPublished: true });
   }
 
   async #answer(message: Of<"get" | "list" | "revision" | "statistics" | "compact">): Promise<void> {
@@ -143,10 +175,16 @@ class StoreServer {
   }
 
   #watch({ id, prefix, after }: Of<"watch">): void {
-    const send = (message: ServerMessage, values?: readonly Value[]) => this.#send(message, values);
+    const send = (message: ServerMessage, values?: readonly Value[]) => {
+      if (message.is === "changes") this.#sent++;
+      this.#send(message, values);
+    };
     const over = () => void this.#watches.delete(id);
     try {
-      this.#watches.set(id, new ServedWatch({ id, send, over }, (listener) => this.#store.watch(prefix, { after }, listener)));
+      const newest = () => this.#store.currentRevision();
+      const { shared: isShared } = this.#store.capabilities;
+      const context = { id, send, over, ...(isShared ? {} : { newest }) };
+      this.#watches.set(id, new ServedWatch(context, (listener) => this.#store.watch(prefix, { after }, listener)));
     } catch (error) {
       this.#send({ is: "ended", id, reason: "failed", error: errorHead(error) });
     }
@@ -177,6 +215,8 @@ interface ServedWatchContext {
   readonly id: number;
   send(message: ServerMessage, values?: readonly Value[]): void;
   over(): void;
+  /** The newest visible revision. Absent: others write to the store, and no watch is ever live. */
+  newest?(): Promise<number>;
 }
 
 /**
@@ -187,6 +227,7 @@ class ServedWatch {
   readonly #context: ServedWatchContext;
   readonly #watch: Watch;
   #isLive = false;
+  #isOver = false;
   #wantsProgress = false;
   #isSlow = false;
   /** Sent and not acknowledged. */
@@ -237,11 +278,22 @@ class ServedWatch {
   }
 
   #progress(revision: number): void {
-    const { id, send } = this.#context;
-    if (!this.#isLive) send({ is: "live", id });
-    this.#isLive = true;
+    const { id, send, newest } = this.#context;
     if (this.#wantsProgress) send({ is: "progress", id, revision });
     this.#wantsProgress = false;
+    // Asked now: a watch that has reached what is visible at this moment holds nothing back from here on.
+    if (!this.#isLive && newest !== undefined)
+      void newest().then(
+        (visible) => this.#reached(revision, visible),
+        () => undefined,
+      );
+  }
+
+  #reached(revision: number, visible: number): void {
+    if (this.#isLive || this.#isOver) return;
+    if (revision < visible) return this.#watch.requestProgress();
+    this.#isLive = true;
+    this.#context.send({ is: "live", id: this.#context.id });
   }
 
   #endSlow(): void {
@@ -251,6 +303,7 @@ class ServedWatch {
 
   #ended(end: WatchEnd): void {
     const { id, send, over } = this.#context;
+    this.#isOver = true;
     this.#acknowledged?.();
     over();
     if (this.#isSlow) return send({ is: "ended", id, reason: "slow" });

@@ -46,6 +46,44 @@ export function ownedSuite(driver: Driver): void {
   });
 }
 
+/** For drivers that report when a revision becomes visible. */
+export function visibleSuite(driver: Driver): void {
+  storeTest(
+    driver,
+    "a visible revision is reported after its changes, before its commit is answered, and until it is ended",
+    async (store) => {
+      const seen = new Seen(store, PODS, await store.currentRevision());
+      const reports: [number, number | undefined][] = [];
+      const end = store.onVisible?.((revision) => reports.push([revision, seen.changes.at(-1)?.revision]));
+      const watched = await committed(store, put(`${PODS}a`, "1"));
+      deepEqual(reports.at(-1), [watched, watched]);
+      const unwatched = await committed(store, put("/services/specs/a", "1"));
+      deepEqual(reports.at(-1), [unwatched, watched]);
+      end?.();
+      await committed(store, put(`${PODS}a`, "2"));
+      deepEqual(reports.at(-1), [unwatched, watched]);
+    },
+  );
+
+  storeTest(driver, "a revision that a listener's own commit makes visible is reported after its changes", async (store) => {
+    const start = await store.currentRevision();
+    const seen = new Seen(store, PODS, start);
+    const nested: Promise<unknown>[] = [];
+    const changes = () => {
+      if (nested.length === 0) nested.push(store.commit([put(`${PODS}b`, "1")]));
+    };
+    store.watch(PODS, { after: start }, { changes, ended: () => undefined });
+    const behind: number[] = [];
+    store.onVisible?.((revision) => {
+      if (seen.changes.at(-1)?.revision !== revision) behind.push(revision);
+    });
+    await committed(store, put(`${PODS}a`, "1"));
+    await Promise.all(nested);
+    await seen.untilRevision(start + 2);
+    deepEqual(behind, []);
+  });
+}
+
 export function forkableSuite(driver: Driver<ForkableStore>): void {
   test(`${driver.name}: a fork has the same state and history, and is then independent`, async () => {
     const { store } = await driver.open();

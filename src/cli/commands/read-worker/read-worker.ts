@@ -7,14 +7,17 @@ import { waitForStop } from "../../framework/wait-for-stop.ts";
 export const readWorker = defineCommand({
   description: "Serve reads of the API server that starts this process (--read-workers). Cannot be used by itself.",
   flags: {},
-  arguments: { directory: { doc: "Directory with the sockets of the API server.", required: true } },
+  arguments: {
+    directory: { doc: "Directory with the sockets of the API server." },
+    number: { doc: "Number of this worker, from 1." },
+  },
   examples: [],
-  options: ({ directory }) => ({ ok: true, options: { directory } }),
+  options: ({ directory, number }) => ({ ok: true, options: { directory, number: Number(number) } }),
 
-  async run({ directory }, io) {
+  async run(place, io) {
     const lost = new AbortController();
     const signal = AbortSignal.any([io.signal, lost.signal]);
-    await using _worker = await startReadWorker(directory, { ...io, lost: () => lost.abort() });
+    await using _worker = await startReadWorker(place, { ...io, lost: () => lost.abort() });
     io.out(READ_WORKER_READY_LINE);
     await waitForStop({ ...io, signal });
   },
