@@ -60,12 +60,12 @@ test("framed requests arrive with their client, headers and body, and get their 
 
 test("framed requests that arrive together are handed over in one event-loop tick", async () => {
   const batches: number[] = [];
-  let inThisTick = 0;
+  let handled = 0;
   const handler = (_request: HttpRequest, reply: HttpReply) => {
-    if (++inThisTick === 1)
+    if (++handled === 1)
       setImmediate(() => {
-        batches.push(inThisTick);
-        inThisTick = 0;
+        batches.push(handled);
+        handled = 0;
       });
     reply.send({ code: 200, headers: {} }, []);
   };

@@ -281,7 +281,7 @@ class ServedWatch {
     const { id, send, newest } = this.#context;
     if (this.#wantsProgress) send({ is: "progress", id, revision });
     this.#wantsProgress = false;
-    // Asked now: a watch that has reached what is visible at this moment holds nothing back from here on.
+    // Read now, in this tick: a watch that has reached what is visible holds nothing back from here on.
     if (!this.#isLive && newest !== undefined)
       void newest().then(
         (visible) => this.#reached(revision, visible),
