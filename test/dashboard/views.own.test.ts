@@ -35,6 +35,24 @@ test("the list of Pods follows the cluster, filters, sorts and opens an object b
   deepEqual(problems, []);
 });
 
+test("the list of Pods does not take the focus back from its filter", DASHBOARD_NEEDS, async () => {
+  const { openAt } = cluster();
+  const { page, problems } = await openAt("/list/pods?ns=shop");
+  const rows = page.getByRole("grid", { name: "Pod" }).locator(".rows [role=row]");
+  await rows.nth(2).waitFor();
+  await rows.first().focus();
+
+  // In one task: the row of the key is focused in the next frame.
+  await page.evaluate(`
+    document.activeElement.dispatchEvent(new KeyboardEvent("keydown", { key: "End", bubbles: true, cancelable: true }));
+    document.querySelector("input[type=search]").focus();
+    new Promise((resolve) => requestAnimationFrame(() => requestAnimationFrame(resolve)));
+  `);
+
+  equal(await page.evaluate("document.activeElement.type"), "search");
+  deepEqual(problems, []);
+});
+
 test("an object shows its facts, its YAML and its events, and links to its owner", DASHBOARD_NEEDS, async () => {
   const { openAt } = cluster();
   const { page, problems } = await openAt("/object/pods/shop/db-0");

@@ -162,11 +162,16 @@ function rowAfterKey(key: string, { current, count, page }: Place): number | und
   }
 }
 
-/** Scrolls the row into view, and focuses it as soon as it is an element. */
+/** Scrolls the row into view, and focuses it as soon as it is an element, unless the focus has left the table until then. */
 function revealRow(body: HTMLElement | null, index: number): void {
   if (body === null) return;
   const [from, to] = [index * ROW_HEIGHT, (index + 1) * ROW_HEIGHT];
   if (from < body.scrollTop) body.scrollTop = from;
   if (to > body.scrollTop + body.clientHeight) body.scrollTop = to - body.clientHeight;
-  requestAnimationFrame(() => body.querySelector<HTMLElement>(`[data-row="${index}"]`)?.focus({ preventScroll: true }));
+  requestAnimationFrame(() => {
+    const { activeElement, body: page } = document;
+    // The page itself: the row that had the focus is no element any more.
+    if (activeElement !== page && !body.contains(activeElement)) return;
+    body.querySelector<HTMLElement>(`[data-row="${index}"]`)?.focus({ preventScroll: true });
+  });
 }
