@@ -81,19 +81,18 @@ test("framed requests: a client that disconnects cancels its request", async () 
   let arrived: () => void = () => undefined;
   const here = new Promise<void>((resolve) => (arrived = resolve));
   const handler = (request: HttpRequest, reply: HttpReply) => {
-    request.signal.addEventListener("abort", () => {
-      cancelled();
-      reply.abort();
-    });
+    // Without a response, as the API server does not respond to clients that have disconnected.
+    request.signal.addEventListener("abort", () => cancelled());
+    if (request.path === "/next") reply.send({ code: 200, headers: {} }, []);
     arrived();
   };
   await withRelay(handler, async (relay) => {
     const client = new AbortController();
-    const answer = relay.send(requestOf({ signal: client.signal }));
+    const rejected = rejects(relay.send(requestOf({ signal: client.signal })), /client disconnected/);
     await here;
     client.abort();
-    await aborted;
-    await rejects(answer, /closed the connection/);
+    await Promise.all([aborted, rejected]);
+    equal((await relay.send(requestOf({ path: "/next" }))).code, 200);
   });
 });
 

@@ -75,7 +75,12 @@ export function relayFrames(socket: FrameSocket): FramedRelay {
       let described = peers.get(peer);
       if (described === undefined) peers.set(peer, (described = JSON.stringify(peer)));
       const id = ++lastId;
-      const stop = onAbort(signal, () => void socket.send(encoded({ id, cancelled: true } satisfies CancelMessage)));
+      // The other process need not respond to a cancelled request, so that it is forgotten here.
+      const stop = onAbort(signal, () => {
+        socket.send(encoded({ id, cancelled: true } satisfies CancelMessage));
+        pending.get(id)?.reject(new Error("The client disconnected"));
+        pending.delete(id);
+      });
       return new Promise<FramedResponse>((resolve, reject) => {
         pending.set(id, { resolve, reject });
         socket.send(encoded({ id, method, path, query, headers, peer: described } satisfies RequestMessage, [body]));
@@ -90,7 +95,10 @@ export function serveFrames(socket: FrameSocket, handler: HttpHandler): void {
   const peers = new Lru<string, HttpPeer>({ max: PEERS_MAX });
   socket.onFrame((frame) => {
     const { head, body } = decoded<RequestMessage | CancelMessage>(frame);
-    if ("cancelled" in head) return running.get(head.id)?.cancel(new Error("The client disconnected"));
+    if ("cancelled" in head) {
+      running.get(head.id)?.cancel(new Error("The client disconnected"));
+      return void running.delete(head.id);
+    }
     let peer = peers.get(head.peer);
     if (peer === undefined) peers.set(head.peer, (peer = JSON.parse(head.peer) as HttpPeer));
     const exchange = new FramedExchange(head, { body, peer }, (response, pieces) => {
