@@ -1,6 +1,6 @@
-import { deepEqual, equal } from "node:assert/strict";
+import { deepEqual, equal, throws } from "node:assert/strict";
 import { test } from "node:test";
-import { aborted, anySignal, onAbort } from "./abort.ts";
+import { aborted, anySignal, Cancellation, onAbort, signalOf } from "./abort.ts";
 import { countedSignal } from "./testing/counted-signal.ts";
 
 test("onAbort calls all callbacks of a signal once, in registration order", () => {
@@ -100,4 +100,43 @@ test("the combination of two signals aborts with either; a single signal is retu
   b.abort("enough");
 
   deepEqual([both?.aborted, both?.reason, a.signal.aborted], [true, "enough", false]);
+});
+
+test("a Cancellation calls its waiters once with the first reason, and throws it from then on", () => {
+  const cancellation = new Cancellation();
+  const called: string[] = [];
+  cancellation.throwIfAborted();
+  onAbort(cancellation, () => void called.push(`first: ${String(cancellation.reason)}`));
+  const stop = onAbort(cancellation, () => void called.push("gone"));
+  onAbort(cancellation, () => void called.push("second"));
+  stop();
+  stop();
+
+  cancellation.abort("enough");
+  cancellation.abort("again");
+
+  deepEqual(called, ["first: enough", "second"]);
+  deepEqual([cancellation.aborted, cancellation.reason], [true, "enough"]);
+  throws(
+    () => cancellation.throwIfAborted(),
+    (reason) => reason === "enough",
+  );
+});
+
+test("the AbortSignal of a Cancellation aborts with it, whether it was created before or after", () => {
+  const cancellation = new Cancellation();
+  const before = signalOf(cancellation);
+  let calls = 0;
+  before.addEventListener("abort", () => calls++);
+  equal(before.aborted, false);
+
+  cancellation.abort("enough");
+
+  deepEqual([before.aborted, before.reason, calls], [true, "enough", 1]);
+  equal(signalOf(cancellation), before);
+  const late = new Cancellation();
+  late.abort("too late");
+  deepEqual([signalOf(late).aborted, signalOf(late).reason], [true, "too late"]);
+  const { signal } = new AbortController();
+  equal(signalOf(signal), signal);
 });

@@ -9,6 +9,7 @@
  * Not here: the meaning of keys (store/key.ts has their shape), expiry (store/expiry.ts), when to compact (store/compaction.ts), snapshots
  * and hashes (store/snapshot.ts), encryption (store/transform.ts): all of them are written over this contract.
  */
+import type { CancelSignal } from "../base/abort.ts";
 import type { Clock } from "../base/clock.ts";
 
 /** The revision of an empty store, as in etcd: 0 means "any" to Kubernetes clients. The first commit gets the next. */
@@ -192,7 +193,7 @@ export interface Store {
    * All operations or none. At most one operation per resource prefix (store/key.ts), so that no two changes of one watch share a revision.
    * The signal cancels only a commit that has not been accepted yet. Rejects with "Uncertain" if its outcome is unknown.
    */
-  commit(operations: readonly Operation[], options?: { readonly signal?: AbortSignal }): Promise<CommitResult>;
+  commit(operations: readonly Operation[], options?: { readonly signal?: CancelSignal }): Promise<CommitResult>;
 
   /**
    * Every change after revision `after` of the keys with `prefix`, which is a resource prefix or longer. Never calls the listener before it

@@ -2,6 +2,7 @@
  * The contract of limits on concurrent requests: API Priority and Fairness (fairness/flow-control.ts), or, if that is disabled, two plain
  * limits (limits/max-in-flight.ts). Types only.
  */
+import type { CancelSignal } from "../../base/abort.ts";
 import type { Endpoint } from "./endpoints.ts";
 import type { FlowRequest } from "./flow-request.ts";
 
@@ -35,7 +36,7 @@ export interface Seat {
 
 export interface AdmitOptions {
   /** Aborted when the client disconnects: the request leaves its queue. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
   /** The request's own timeout; it may wait for a quarter of it. */
   readonly timeoutMs?: number | undefined;
   /** The endpoint that the request was resolved to; absent for a document or an unknown resource. */

@@ -3,6 +3,7 @@
  * core decides everything that a client can see; the HTTP server transfers bytes, enforces limits on connections and bodies, compresses,
  * and reports when a client disconnects.
  */
+import type { CancelSignal } from "../../base/abort.ts";
 import type { ByteStream } from "../../base/byte-stream.ts";
 
 export interface ExchangeRequest {
@@ -24,7 +25,7 @@ export interface ExchangeRequest {
    */
   body(bytesMax?: number): Uint8Array | Promise<Uint8Array>;
   /** Aborted when the client disconnects or `cancel` is called. Created on first access, so reading requests do not access it. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Aborts the signal with this reason: the response is no longer needed. */
   cancel(reason: unknown): void;
   readonly peer: Peer;

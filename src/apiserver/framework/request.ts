@@ -2,6 +2,7 @@
  * One request for an object or a list, as plain values: what remains of an HTTP request once its path and query are parsed, and what an
  * in-process client passes directly. Everything after this point is the same for both.
  */
+import type { CancelSignal } from "../../base/abort.ts";
 import type { Cause } from "../../api/machinery/cause.ts";
 import type { ExactJson } from "../../api/machinery/codec/json-parser.ts";
 import type { ParsedYaml } from "../../api/machinery/codec/yaml/reader.ts";
@@ -71,7 +72,7 @@ export interface ConnectionRequest {
 export interface RequestContext {
   readonly user: User;
   /** Aborted when the client no longer waits for the response. Checked until the commit, never after. */
-  readonly signal?: AbortSignal;
+  readonly signal?: CancelSignal;
   /** From a component in this process, which bounds its own concurrency. */
   readonly isInProcess?: true;
   /** The default field manager is derived from it. */

@@ -3,6 +3,7 @@
  * its EndpointSlices), sends one JSON document by POST, and returns the JSON document of the response. apiserver/webhooks implements it on
  * top of a transport, which is an argument: sockets (apiserver/http/webhook-transport.ts), or functions of a test.
  */
+import type { CancelSignal } from "../../base/abort.ts";
 import type { Json, JsonObject } from "../../api/machinery/object.ts";
 
 /** Default limit of a response. The largest object has 1.5 MiB; its patch in base64, escaped in JSON, has a small multiple of that. */
@@ -35,7 +36,7 @@ export interface WebhookCall {
   /** Default: WEBHOOK_ANSWER_BYTES_MAX. A longer response is aborted as soon as it exceeds the limit. */
   readonly answerBytesMax?: number;
   /** Aborted when the client that waits for the result has disconnected. */
-  readonly signal?: AbortSignal | undefined;
+  readonly signal?: CancelSignal | undefined;
 }
 
 export interface WebhookCaller {

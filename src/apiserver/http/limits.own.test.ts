@@ -1,3 +1,4 @@
+import { signalOf } from "../../base/abort.ts";
 import { deepEqual, equal, match, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { connect as netConnect } from "node:net";
@@ -134,7 +135,7 @@ test("a client that reads nothing of a large response times out", async () => {
   const signal = deferred<AbortSignal>();
   await using served = await serve(
     async (request) => {
-      signal.resolve(request.signal);
+      signal.resolve(signalOf(request.signal));
       return text("", { body: Array.from({ length: 1000 }, () => new Uint8Array(100_000)) });
     },
     quick({ stallTimeoutMs: 100 }),

@@ -1,3 +1,4 @@
+import { signalOf } from "../../base/abort.ts";
 import { deepEqual, equal, match, ok, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import type { ClientHttp2Stream } from "node:http2";
@@ -115,7 +116,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
       const { answer, sink } = watchAnswer();
       const signal = deferred<AbortSignal>();
       await using served = await serve(async (request) => {
-        signal.resolve(request.signal);
+        signal.resolve(signalOf(request.signal));
         return answer;
       });
       const watching = await watch(served);
@@ -130,7 +131,7 @@ for (const [protocol, watch] of Object.entries(WATCHERS)) {
       const { answer, sink } = watchAnswer();
       const arrived = deferred<AbortSignal>();
       await using served = await serve(async (request) => {
-        arrived.resolve(request.signal);
+        arrived.resolve(signalOf(request.signal));
         await go.promise;
         return answer;
       });

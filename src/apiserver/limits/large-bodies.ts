@@ -4,7 +4,7 @@
  * for their own. A body waits for a slot after it has been received: a slow client must not block others. Small requests bypass this. Not
  * here: how much memory bodies may take (body-memory.ts), how many requests a user may have in flight at all (pipeline.ts).
  */
-import { onAbort } from "../../base/abort.ts";
+import { onAbort, type CancelSignal } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import { tooManyRequests } from "../../api/machinery/status-error.ts";
 import type { Metrics } from "../framework/metrics.ts";
@@ -90,7 +90,7 @@ export class LargeBodies {
    * Waits for a slot for a body that has been received. Rejects with 429 if too many of this user's requests wait, and with the signal's
    * reason.
    */
-  async startWork(user: string, signal: AbortSignal): Promise<LargeBody> {
+  async startWork(user: string, signal: CancelSignal): Promise<LargeBody> {
     if (this.#waiting.of(user).length >= WAITING_PER_USER_MAX) {
       this.#metrics.rejected++;
       throw tooManyRequests("Too many requests, please try again later.", RETRY_AFTER_SECONDS);
@@ -118,7 +118,7 @@ export class LargeBodies {
   }
 
   /** Resolves when this request acquires a slot, possibly immediately. */
-  #wait(user: string, signal: AbortSignal): Promise<void> {
+  #wait(user: string, signal: CancelSignal): Promise<void> {
     return new Promise((resolve, reject) => {
       const waiting = { start: () => (stop(), resolve()) };
       const stop = onAbort(signal, () => {

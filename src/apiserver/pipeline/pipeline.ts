@@ -3,7 +3,7 @@
  * Priority and Fairness), and the verb, which calls admission and storage, or the document. Authentication comes before: the transport
  * passes the user. A body is received before the seat is acquired, so a slow client occupies none.
  */
-import { onAbort } from "../../base/abort.ts";
+import { onAbort, type CancelSignal } from "../../base/abort.ts";
 import type { Random } from "../../base/random.ts";
 import { newUid } from "../../base/uuid.ts";
 import { isStatusError, internalError, StatusError } from "../../api/machinery/status-error.ts";
@@ -300,7 +300,7 @@ function requestedAccessOf(request: PipelineRequest): AccessAttributes {
 }
 
 /** The result, or the reason of the abort. Work in progress ends by itself: the signal is checked until the commit, never after. */
-function orAborted<T>(signal: AbortSignal | undefined, work: Promise<T>): Promise<T> {
+function orAborted<T>(signal: CancelSignal | undefined, work: Promise<T>): Promise<T> {
   if (signal === undefined) return work;
   if (signal.aborted) {
     void work.catch(() => undefined); // The client already has the answer.

@@ -2,6 +2,7 @@
  * Requests for other API servers: authorized, limited and counted like all others, then forwarded with the user's identity. Long-running
  * ones have no deadline; all others end like those that this server answers itself.
  */
+import { signalOf } from "../../base/abort.ts";
 import { isStatusError, type StatusError } from "../../api/machinery/status-error.ts";
 import type { RequestFlow } from "../framework/concurrency.ts";
 import { requestedAccess } from "../framework/access/requested-access.ts";
@@ -110,7 +111,7 @@ function forward(remote: RemoteApi, { request, user, switching }: AskedRemote, b
     headers: headersOf(request),
     ...(body === undefined ? {} : { body }),
     ...(switching === undefined ? {} : { switching }),
-    signal: request.signal,
+    signal: signalOf(request.signal),
   });
 }
 

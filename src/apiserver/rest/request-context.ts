@@ -1,4 +1,5 @@
 /** The context of a request from its headers: trace, cause, leadership, and where its warnings go. */
+import type { CancelSignal } from "../../base/abort.ts";
 import { CAUSE_HEADER, parseCause } from "../../api/machinery/cause.ts";
 import { LEADERSHIP_HEADER, parseLeadership } from "../../api/machinery/leadership.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
@@ -10,7 +11,7 @@ import { mayNameCause } from "../shared/explain/trusted-causes.ts";
 
 export interface ContextOptions {
   readonly server: Pick<ServerContext, "authorizer">;
-  readonly signal: AbortSignal | undefined;
+  readonly signal: CancelSignal | undefined;
   readonly warnings: string[];
   /** Absent: another server answers the request. */
   readonly trail?: RequestTrail | undefined;

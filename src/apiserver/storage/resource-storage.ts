@@ -2,6 +2,7 @@
  * One resource in the store: reads from its cache, writes with preconditions. The only place that knows keys and commits. Not here: which
  * writes are valid (write/), delivery to watches (watch/), API errors of a failing store (store-failure.ts).
  */
+import type { CancelSignal } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { Logger } from "../../base/logger.ts";
 import { Lru } from "../../base/lru.ts";
@@ -131,7 +132,7 @@ export class CachedResourceStorage implements ResourceStorage {
     return objectKey(this.prefix, name);
   }
 
-  #commit(operations: readonly Operation[], signal: AbortSignal | undefined): Promise<CommitResult> {
+  #commit(operations: readonly Operation[], signal: CancelSignal | undefined): Promise<CommitResult> {
     return translated(() => this.store.commit(operations, signal === undefined ? {} : { signal }));
   }
 

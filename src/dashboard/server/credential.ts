@@ -3,6 +3,7 @@
  * handshake has verified, or a bearer token. The API server authenticates it again each time, so an expired certificate or a revoked token
  * ends the session's access at once.
  */
+import { signalOf } from "../../base/abort.ts";
 import { decodeBase64Url } from "../../api/machinery/codec/base64-url.ts";
 import type { ExchangeRequest, Peer, PeerCertificate } from "../../apiserver/framework/exchange.ts";
 import { SESSION_PREFIX } from "../data/paths.ts";
@@ -64,7 +65,7 @@ export class RequestWithCredential implements ExchangeRequest {
   }
 
   get signal(): AbortSignal {
-    return this.#request.signal;
+    return signalOf(this.#request.signal);
   }
 
   header(name: string): string | undefined {

@@ -3,6 +3,7 @@
  * user may read and nothing else, and trials need neither the memory nor the processor time of the API server's process. Not here: starting
  * the process (components/dashboard.ts).
  */
+import { signalOf } from "../../base/abort.ts";
 import { badRequest, StatusError } from "../../api/machinery/status-error.ts";
 import type { ExchangeRequest } from "../../apiserver/framework/exchange.ts";
 
@@ -42,7 +43,7 @@ export class WhyRequests {
       throw new StatusError("TooManyRequests", `The dashboard explains ${RUNNING_MAX} objects at a time: try again in a few seconds`);
     this.#running++;
     try {
-      return await this.#run(question, request.signal);
+      return await this.#run(question, signalOf(request.signal));
     } finally {
       this.#running--;
     }

@@ -2,6 +2,7 @@
  * HTTP over TLS as the rest of k8ts sees it: one request, one reply, and, after an upgrade, one WebSocket; the same for HTTP/1.1 and
  * HTTP/2. Types and words only; server.ts starts it. Nothing here is of Node, so that what answers requests can be tested without it.
  */
+import type { CancelSignal } from "../../base/abort.ts";
 import type { ByteStream } from "../../base/byte-stream.ts";
 
 export interface HttpPeer {
@@ -36,7 +37,7 @@ export interface HttpRequest {
    */
   body(bytesMax?: number): Uint8Array | Promise<Uint8Array>;
   /** Aborted when the client disconnects before the response is complete, or the server closes the connection. Created on first use. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
   /** Aborts the signal with this reason. */
   cancel(reason: unknown): void;
   readonly peer: HttpPeer;

@@ -1,11 +1,12 @@
 /**
  * One request and its response, common to HTTP/1.1 and HTTP/2. Hot path, so it allocates little: no URL object, no copy of the headers, no
- * AbortController unless the signal is used, no timer. Timeouts are enforced by the server's sweep, which checks all running exchanges
+ * AbortController unless an API of the platform needs it, no timer. Timeouts are enforced by the server's sweep, which checks all running exchanges
  * every few seconds.
  */
 import { Readable, type Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { constants, createGzip } from "node:zlib";
+import { Cancellation } from "../../base/abort.ts";
 import { blocksOf, sendBlocks } from "./blocks.ts";
 import { joined, readBody, totalBytes } from "./body.ts";
 import type { HttpHead, HttpPeer, HttpReply, HttpRequest, HttpSink } from "./contract.ts";
@@ -36,7 +37,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
   #body: Uint8Array | Promise<Uint8Array> | undefined;
   /** While the body is received. */
   #stopBody: ((reason: unknown) => void) | undefined;
-  #controller: AbortController | undefined;
+  #cancellation: Cancellation | undefined;
   #sink: NodeSink | undefined;
   #state: "open" | "sending" | "over" = "open";
   #clientDisconnected = false;
@@ -98,17 +99,16 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     return rawHeaders.filter((_, index) => index % 2 === 1 && rawHeaders[index - 1]?.toLowerCase() === name);
   }
 
-  get signal(): AbortSignal {
-    if (this.#controller === undefined) {
-      this.#controller = new AbortController();
-      if (this.#clientDisconnected) this.#controller.abort(clientDisconnected());
+  get signal(): Cancellation {
+    if (this.#cancellation === undefined) {
+      this.#cancellation = new Cancellation();
+      if (this.#clientDisconnected) this.#cancellation.abort(clientDisconnected());
     }
-    return this.#controller.signal;
+    return this.#cancellation;
   }
 
   cancel(reason: unknown): void {
-    void this.signal; // It exists from now on.
-    this.#controller?.abort(reason);
+    this.signal.abort(reason);
     if (this.#stopBody === undefined) return;
     // The rest of the body is not read, so this response is the last of its connection.
     this.bodyRefused = true;
@@ -190,7 +190,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     this.#state = "over";
     this.#clientDisconnected = !this.isComplete;
     this.context.running.delete(this);
-    if (this.#clientDisconnected) this.#controller?.abort(clientDisconnected());
+    if (this.#clientDisconnected) this.#cancellation?.abort(clientDisconnected());
     this.#sink?.over();
     if (this.context.stopping) this.context.overWhenStopping();
   }

@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/abort.ts";
 import { deepEqual, equal, match } from "node:assert/strict";
 import { once } from "node:events";
 import { request as requestHttps, Agent } from "node:https";
@@ -154,7 +155,7 @@ for (const how of ["destroy", "end"] as const) {
   test(`the signal of a plain request is aborted when its client disconnects (${how})`, async () => {
     let aborted = () => {};
     const isAborted = new Promise<void>((resolve) => (aborted = resolve));
-    await using server = await start(({ signal }) => signal.addEventListener("abort", aborted));
+    await using server = await start(({ signal }) => void onAbort(signal, aborted));
     const client = await open(server);
 
     client.socket.write("GET /a HTTP/1.1\r\nHost: a\r\n\r\n", () => client.socket[how]());

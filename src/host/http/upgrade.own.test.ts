@@ -1,3 +1,4 @@
+import { signalOf } from "../../base/abort.ts";
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { once } from "node:events";
 import { connect, type TLSSocket } from "node:tls";
@@ -84,7 +85,7 @@ test("an upgrade of a disconnected client is rejected, and so is one whose heade
   const arrived = new Promise<AbortSignal>((resolve, reject) => {
     void start(({ signal }, _reply, _offer, tunnel) => {
       if (tunnel !== undefined) offers.push(tunnel);
-      resolve(signal);
+      resolve(signalOf(signal));
     }).then(async (server) => {
       const client = await ask(server.port, { upgrade: "echo" });
       const signal = await arrived;

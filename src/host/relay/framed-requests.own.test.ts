@@ -1,3 +1,4 @@
+import { onAbort } from "../../base/abort.ts";
 import { deepEqual, equal, rejects } from "node:assert/strict";
 import { join } from "node:path";
 import { test } from "node:test";
@@ -82,7 +83,7 @@ test("framed requests: a client that disconnects cancels its request", async () 
   const here = new Promise<void>((resolve) => (arrived = resolve));
   const handler = (request: HttpRequest, reply: HttpReply) => {
     // Without a response, as the API server does not respond to clients that have disconnected.
-    request.signal.addEventListener("abort", () => cancelled());
+    onAbort(request.signal, () => cancelled());
     if (request.path === "/next") reply.send({ code: 200, headers: {} }, []);
     arrived();
   };

@@ -4,7 +4,7 @@
  * which are relayed over HTTP (relay-client.ts).
  */
 import { Lru } from "../../base/lru.ts";
-import { onAbort } from "../../base/abort.ts";
+import { Cancellation, onAbort } from "../../base/abort.ts";
 import type { HttpHandler, HttpHead, HttpPeer, HttpReply, HttpRequest, HttpSink } from "../http/contract.ts";
 import type { FrameSocket } from "./frame-socket.ts";
 
@@ -123,7 +123,7 @@ class FramedExchange implements HttpRequest, HttpReply {
   readonly #headers: Headers;
   readonly #body: Uint8Array;
   readonly #respond: (response: ResponseMessage, body: readonly Uint8Array[]) => void;
-  #controller: AbortController | undefined;
+  #cancellation: Cancellation | undefined;
 
   constructor(
     { id, method, path, query, headers }: RequestMessage,
@@ -160,12 +160,12 @@ class FramedExchange implements HttpRequest, HttpReply {
     return this.#body;
   }
 
-  get signal(): AbortSignal {
-    return (this.#controller ??= new AbortController()).signal;
+  get signal(): Cancellation {
+    return (this.#cancellation ??= new Cancellation());
   }
 
   cancel(reason: unknown): void {
-    (this.#controller ??= new AbortController()).abort(reason);
+    this.signal.abort(reason);
   }
 
   /** Uncompressed: the relaying process compresses what it sends. */

@@ -4,7 +4,7 @@
  */
 import { Agent, request as requestHttp, type IncomingMessage } from "node:http";
 import type { ByteStream } from "../../base/byte-stream.ts";
-import { onAbort } from "../../base/abort.ts";
+import { onAbort, signalOf, type CancelSignal } from "../../base/abort.ts";
 import type { HttpPeer } from "../http/contract.ts";
 import { openTunnel } from "../http/client/upgrade-client.ts";
 import { HEADER_BYTES_MAX } from "../http/limits.ts";
@@ -27,7 +27,7 @@ export interface RelayedRequest {
   readonly peer: HttpPeer;
   readonly body?: Uint8Array;
   /** Aborted when the client disconnects. */
-  readonly signal: AbortSignal;
+  readonly signal: CancelSignal;
 }
 
 export type RelayedReply = { readonly code: number; readonly headers: Headers } & (
@@ -58,7 +58,7 @@ export function relayTo(socketPath: string): Relay {
     send: (request) => sent({ ...request, headers: headersOf(request) }, { socketPath, agent }),
     async openTunnel(request) {
       const { method, target: path, signal } = request;
-      return openTunnel({ socketPath, method, path, headers: headersOf(request), signal });
+      return openTunnel({ socketPath, method, path, headers: headersOf(request), signal: signalOf(signal) });
     },
     [Symbol.dispose]: () => agent.destroy(),
   };

@@ -1,4 +1,5 @@
 /** Passes calls of the control plane to the controller service of a storage driver on this node (contracts/driver-calls.ts). */
+import { signalOf } from "../../base/abort.ts";
 import { CALLED_SERVICES, CODE_HEADER, MESSAGE_HEADER, type DriverCalls } from "../contracts/driver-calls.ts";
 import { Refusal, type Handler } from "./call.ts";
 
@@ -7,7 +8,7 @@ export function driverCallHandler(calls: DriverCalls | undefined): Handler {
   return async (_context, { request, reply, parameters }) => {
     const { driver = "", service = "", method = "" } = parameters;
     if (!CALLED_SERVICES.has(service)) throw new Refusal(404, `service "${service}" of a CSI driver is not served here`);
-    const answer = await calls?.call(driver, `/${service}/${method}`, await request.body(), request.signal);
+    const answer = await calls?.call(driver, `/${service}/${method}`, await request.body(), signalOf(request.signal));
     const head = (headers: Readonly<Record<string, string>>) => ({ code: 200, headers: { "content-type": BYTES_TYPE, ...headers } });
     switch (answer?.is) {
       case "answer":

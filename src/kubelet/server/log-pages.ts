@@ -1,7 +1,7 @@
 /** Streams a container's log: a slow client applies back-pressure to the reading, and a disconnect ends it. */
 import type { Pod } from "../../api/generated/core/v1.ts";
 import { quoteGo } from "../../api/machinery/codec/go-text.ts";
-import { NOT_NEEDED } from "../../base/abort.ts";
+import { NOT_NEEDED, signalOf } from "../../base/abort.ts";
 import type { Clock } from "../../base/clock.ts";
 import type { HttpSink } from "../../host/http/contract.ts";
 import { logBytes, loggedContainer, runtimeLogOptions } from "../logs/container-logs.ts";
@@ -23,7 +23,7 @@ export const containerLogs: Handler = async ({ kubelet, clock }, { request, repl
     throw new Refusal(404, `container ${quoteGo(container)} not found in pod ${quoteGo(name)}`);
   const found = loggedContainer(pod, container, options);
   if (found.is === "refused") throw new Refusal(400, found.message);
-  const lines = kubelet.runtime.logs(found.id, runtimeLogOptions(options, clock.now()), request.signal);
+  const lines = kubelet.runtime.logs(found.id, runtimeLogOptions(options, clock.now()), signalOf(request.signal));
   const pieces = await begun(logBytes(lines, options), clock);
   return pour(pieces, reply.stream({ code: 200, headers: { "content-type": TEXT_TYPE } }));
 };

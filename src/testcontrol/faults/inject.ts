@@ -1,4 +1,5 @@
 /** Serves an exchange with faults, and keeps a list of its running watches, which can be dropped. */
+import { signalOf } from "../../base/abort.ts";
 import { reasonNamed, StatusError, type Reason } from "../../api/machinery/status-error.ts";
 import { ConnectionReset, type Exchange, type ExchangeAnswer, type Sink, type StreamedAnswer } from "../../apiserver/framework/exchange.ts";
 import type { Clock } from "../../base/clock.ts";
@@ -68,7 +69,8 @@ export class FaultyExchange {
 /** Undefined: the request is served. */
 async function before({ id, spec }: Fault, request: Parameters<Exchange>[0], served: Served): Promise<ExchangeAnswer | undefined> {
   const { delay, status, resetConnection } = spec;
-  if (delay !== undefined) await served.clock.sleep(delay, AbortSignal.any([request.signal, served.signal])).catch(() => undefined);
+  if (delay !== undefined)
+    await served.clock.sleep(delay, AbortSignal.any([signalOf(request.signal), served.signal])).catch(() => undefined);
   if (resetConnection === true) throw new ConnectionReset(`Injected by ${id}`);
   return status === undefined ? undefined : statusAnswer(statusError(id, status));
 }

@@ -3,6 +3,7 @@
  * of the account. Mirror pods are not changed and may not use service accounts. Equivalent to upstream's plugin of this name: pods are
  * changed on create; references of ephemeral containers are checked, too.
  */
+import { signalOf } from "../../../base/abort.ts";
 import { pods } from "../../../api/core/v1/pod.ts";
 import type { Pod, PodSpec, ServiceAccount } from "../../../api/generated/core/v1.ts";
 import { isMirror, secretNames } from "../../../api/core/v1/pod/references.ts";
@@ -66,7 +67,8 @@ function withAccount<T>(
   const { namespace } = request;
   const known = directory.cached(namespace, name);
   if (known !== undefined) return use(known);
-  return directory.find(namespace, name, request.context.signal).then((found) => {
+  const { signal } = request.context;
+  return directory.find(namespace, name, signal === undefined ? undefined : signalOf(signal)).then((found) => {
     if (found !== undefined) return use(found);
     throw refused(request, `error looking up service account ${namespace}/${name}: serviceaccount ${quoteGo(name)} not found`);
   });

@@ -3,6 +3,7 @@
  * (kubectl: on disk), so the hash is of the sent bytes. The index requires all documents. A document is cached until its own endpoints
  * change. Of an aggregated server that has OpenAPI v2 only, the document is converted.
  */
+import { signalOf } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 import { JSON_TYPE, negotiate, notAcceptable } from "../../../api/machinery/codec/media-type.ts";
 import { writeJson } from "../../../api/machinery/codec/json.ts";
@@ -69,7 +70,7 @@ function remoteRequest(request: ExchangeRequest): RemoteRequest {
   const { method, path, query, signal } = request;
   const names = ["accept", "accept-encoding", "if-none-match", "user-agent"];
   const headers = Object.fromEntries(names.map((name) => [name, request.headerValues(name)]).filter(([, values]) => values?.length !== 0));
-  return { user: READER, method, target: query === "" ? path : `${path}?${query}`, headers, signal };
+  return { user: READER, method, target: query === "" ? path : `${path}?${query}`, headers, signal: signalOf(signal) };
 }
 
 interface BuiltDocument {

@@ -3,6 +3,7 @@
  * (apiserver/storage); plugins get it from an Endpoint and know neither keys nor bytes.
  * Not here: which writes are valid (writes.ts), how the store keeps values (store/store.ts).
  */
+import type { CancelSignal } from "../../../base/abort.ts";
 import type { SortedMap } from "../../../base/sorted-map.ts";
 import type { Lru } from "../../../base/lru.ts";
 import type { ManagedFields } from "../../../api/machinery/apply/managed-fields.ts";
@@ -121,7 +122,7 @@ export type WriteResult =
 
 export interface WriteOptions {
   /** Cancels until the store has accepted the write, never after. */
-  readonly signal: AbortSignal | undefined;
+  readonly signal: CancelSignal | undefined;
   /** Operations on other resources, committed with the write or not at all. */
   readonly alongside?: readonly Operation[];
 }

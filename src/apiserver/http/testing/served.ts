@@ -1,4 +1,5 @@
 /** A served exchange and clients of both protocols, for the tests of this folder. Real sockets on loopback, real TLS. */
+import { onAbort } from "../../../base/abort.ts";
 import { once } from "node:events";
 import { connect, type ClientHttp2Session, type IncomingHttpHeaders as Http2Headers } from "node:http2";
 import { Agent, request as httpsRequest, type RequestOptions } from "node:https";
@@ -56,7 +57,7 @@ export function chunk(body: string | Uint8Array): { readonly bytes: Uint8Array }
 export function aborted(request: ExchangeRequest): Promise<void> {
   return new Promise((resolve) => {
     if (request.signal.aborted) resolve();
-    else request.signal.addEventListener("abort", () => resolve());
+    else onAbort(request.signal, resolve);
   });
 }
 

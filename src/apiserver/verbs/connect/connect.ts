@@ -2,6 +2,7 @@
  * Connects to a Pod or node: decodes and validates the options, calls admission, resolves the target; then the connector copies the bytes.
  * All errors that need no kubelet are returned here, with upstream's messages.
  */
+import { signalOf } from "../../../base/abort.ts";
 import { groupResourceOf, type JsonObject, type KubeObject } from "../../../api/machinery/object.ts";
 import type { Subresource } from "../../../api/machinery/resource.ts";
 import { badRequest, internalError, invalidObject, isStatusError, noSuchPath, StatusError } from "../../../api/machinery/status-error.ts";
@@ -126,7 +127,7 @@ async function called(
       query,
       ...forwarding,
       body,
-      signal,
+      signal: signalOf(signal),
       ...(offer === undefined ? {} : { offer }),
       ...(switching === undefined ? {} : { switching }),
     });

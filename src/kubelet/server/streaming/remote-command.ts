@@ -2,6 +2,7 @@
  * Commands in containers (exec, run) and attach, over WebSocket or SPDY. Invalid requests are rejected before the upgrade with upstream's
  * messages, which kubectl prints. Not here: the protocols themselves (exec-channels.ts, remote-command-spdy.ts).
  */
+import { signalOf } from "../../../base/abort.ts";
 import type { Pod } from "../../../api/generated/core/v1.ts";
 import { quoteGo } from "../../../api/machinery/codec/go-text.ts";
 import { chooseProtocol, EXEC_PROTOCOLS, serveExec, type ExecChannels, type ExecRun } from "../../exec/exec-channels.ts";
@@ -52,7 +53,7 @@ export const runHandler: Handler = async ({ kubelet }, call) => {
   const command = (call.query.get("cmd") ?? "").split(" ");
   const [output, error] = [new Gathered(), new Gathered()];
   const streams = { output: output.add, error: error.add };
-  const exitCode = await kubelet.runtime.exec(containerId, command, streams, call.request.signal);
+  const exitCode = await kubelet.runtime.exec(containerId, command, streams, signalOf(call.request.signal));
   if (exitCode !== 0) throw new Refusal(500, `command '${command.join(" ")}' exited with ${exitCode}: ${error.text()}`);
   call.reply.send({ code: 200, headers: { "content-type": "application/json" } }, [...output.pieces, ...error.pieces]);
 };
