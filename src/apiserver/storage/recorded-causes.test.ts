@@ -4,6 +4,7 @@ import { conflict } from "../../api/machinery/status-error.ts";
 import type { CauseRecord, CommittedWrite } from "../framework/recording/causes.ts";
 import { RequestTrail } from "../framework/recording/request-trail.ts";
 import type { RequestContext } from "../framework/request.ts";
+import { readCauseLine } from "./cause-line.ts";
 import { CAUSES_MAX, RecordedCauses, REFUSALS_MAX } from "./recorded-causes.ts";
 
 const CONTEXT: RequestContext = { user: { name: "jane", groups: [] }, userAgent: "test", warn() {} };
@@ -59,7 +60,8 @@ test("recorded causes map a time to the newest revision at or before it", () => 
 
 test("recorded causes continue the sequence of earlier processes, and append to their log", () => {
   const appended: CauseRecord[] = [];
-  const first = new RecordedCauses({ now: () => 1, monotonic: () => 1 }, { log: { append: (record) => void appended.push(record) } });
+  const append = (line: string) => void appended.push(...readCauseLine(line));
+  const first = new RecordedCauses({ now: () => 1, monotonic: () => 1 }, { log: { appendCommit: append, appendRefusal: append } });
   first.record(write(3));
   first.refuse(REFUSED);
 
@@ -104,4 +106,23 @@ test("recorded causes have the stages of their request with whole microseconds, 
     store: { microseconds: 2 },
   });
   deepEqual([record.requestId, record.deleted, "cause" in record, "admission" in record], ["id", true, false, false]);
+});
+
+test("the logged line of a commit has everything that its record has", () => {
+  const lines: string[] = [];
+  const log = { appendCommit: (line: string) => void lines.push(line), appendRefusal() {} };
+  const causes = new RecordedCauses({ now: () => 7, monotonic: () => 9 }, { log });
+  const trail = new RequestTrail(() => 'id "1"', { atMs: 1, authenticator: "x509", impersonator: "jane" });
+  trail.authenticated(2);
+  trail.authorized({ authorizer: "RBAC", reason: 'by "admin"' }, 3);
+  trail.admitted(4, 5);
+  trail.annotate("example.com/key", "a\nb");
+  trail.steps = [{ plugin: "Priority", changed: ["spec.priority"] }];
+  const { request, ...commit } = write(3);
+  const context: RequestContext = { ...request.context, trail, cause: { controller: "c", key: "default/web" } };
+
+  causes.record({ ...commit, request: { ...request, context }, deleted: true });
+
+  deepEqual(lines.flatMap(readCauseLine), causes.list());
+  deepEqual(Object.keys(causes.list()[0]?.stages ?? {}), ["authentication", "authorization", "admission", "store"]);
 });

@@ -10,6 +10,7 @@
  */
 import type { Clock } from "../../base/clock.ts";
 import { detachedText } from "../../base/text.ts";
+import { causeLine } from "./cause-line.ts";
 import type { Causes, CauseRecord, CommittedWrite, RefusedRequest } from "../framework/recording/causes.ts";
 import type { PassedStages } from "../framework/recording/request-trail.ts";
 import type { RequestContext } from "../framework/request.ts";
@@ -29,8 +30,9 @@ const MESSAGE_LENGTH_MAX = 2_048;
 
 /** Where records are kept across a restart. */
 export interface CauseLog {
-  /** Never throws: causes explain, and nothing depends on them. */
-  append(record: CauseRecord): void;
+  /** `line` is of cause-line.ts. Neither throws: causes explain, and nothing depends on them. */
+  appendCommit(line: string): void;
+  appendRefusal(line: string): void;
 }
 
 export interface RecordedCausesOptions {
@@ -64,7 +66,8 @@ export class RecordedCauses implements Causes {
     const commit = new Commit(write, this.#newestId + 1, this.#clock.now(), trail?.passed(this.#clock.monotonic()));
     this.#newestId = commit.id;
     this.#writes.push(commit);
-    if (this.#log !== undefined || this.#listeners.size > 0) this.#report(commit.record);
+    this.#log?.appendCommit(causeLine(commit));
+    if (this.#listeners.size > 0) this.#report(commit.record);
   }
 
   refuse({ request, error, stage }: RefusedRequest): void {
@@ -101,11 +104,11 @@ export class RecordedCauses implements Causes {
 
   #add(record: CauseRecord): void {
     this.#keep(record);
+    this.#log?.appendRefusal(causeLine(record));
     this.#report(record);
   }
 
   #report(record: CauseRecord): void {
-    this.#log?.append(record);
     for (const listener of this.#listeners) listener(record);
   }
 
@@ -141,58 +144,49 @@ class Commit {
   readonly id: number;
   readonly timeMs: number;
   readonly revision: number;
-  readonly #name: string;
-  readonly #namespace: string;
-  readonly #group: string;
-  readonly #plural: string;
-  readonly #verb: string;
-  readonly #subresource: string;
-  readonly #user: string;
-  readonly #userAgent: string;
-  readonly #requestId: string | undefined;
-  readonly #passed: PassedStages | undefined;
-  readonly #cause: CauseRecord["cause"];
-  readonly #admission: CauseRecord["admission"];
-  readonly #deleted: true | undefined;
+  readonly name: string;
+  readonly namespace: string;
+  readonly group: string;
+  readonly plural: string;
+  readonly verb: string;
+  readonly subresource: string;
+  readonly user: string;
+  readonly userAgent: string;
+  readonly requestId: string | undefined;
+  readonly passed: PassedStages | undefined;
+  readonly cause: CauseRecord["cause"];
+  readonly admission: CauseRecord["admission"];
+  readonly deleted: true | undefined;
 
   constructor({ storage, name, revision, request, deleted }: CommittedWrite, id: number, timeMs: number, passed?: PassedStages) {
     const { cause, trail, user, userAgent } = request.context;
     this.id = id;
     this.timeMs = timeMs;
     this.revision = revision;
-    this.#name = name.name;
-    this.#namespace = name.namespace;
-    this.#group = storage.name.group;
-    this.#plural = storage.name.plural;
-    this.#verb = request.verb;
-    this.#subresource = request.subresource;
-    this.#user = user.name;
-    this.#userAgent = userAgentOf(userAgent);
-    this.#requestId = trail === undefined ? undefined : requestIdOf(trail.id);
-    this.#passed = passed;
-    this.#cause = cause;
-    this.#admission = trail?.steps;
-    this.#deleted = deleted;
+    this.name = name.name;
+    this.namespace = name.namespace;
+    this.group = storage.name.group;
+    this.plural = storage.name.plural;
+    this.verb = request.verb;
+    this.subresource = request.subresource;
+    this.user = user.name;
+    this.userAgent = userAgentOf(userAgent);
+    this.requestId = trail === undefined ? undefined : requestIdOf(trail.id);
+    this.passed = passed;
+    this.cause = cause;
+    this.admission = trail?.steps;
+    this.deleted = deleted;
   }
 
   get record(): CauseRecord {
+    const { passed, requestId, cause, admission, deleted, ...head } = this;
     return {
-      id: this.id,
-      timeMs: this.timeMs,
-      user: this.#user,
-      userAgent: this.#userAgent,
-      revision: this.revision,
-      name: this.#name,
-      namespace: this.#namespace,
-      verb: this.#verb,
-      group: this.#group,
-      plural: this.#plural,
-      subresource: this.#subresource,
-      ...(this.#requestId === undefined ? {} : { requestId: this.#requestId }),
-      ...(this.#passed === undefined ? {} : { stages: this.#passed.stages }),
-      ...(this.#cause === undefined ? {} : { cause: this.#cause }),
-      ...(this.#admission === undefined ? {} : { admission: this.#admission }),
-      ...(this.#deleted === undefined ? {} : { deleted: this.#deleted }),
+      ...head,
+      ...(requestId === undefined ? {} : { requestId }),
+      ...(passed === undefined ? {} : { stages: passed.stages }),
+      ...(cause === undefined ? {} : { cause }),
+      ...(admission === undefined ? {} : { admission }),
+      ...(deleted === undefined ? {} : { deleted }),
     };
   }
 }

@@ -1,8 +1,9 @@
 /**
- * Causes on disk, in the data directory of the embedded store, so that they survive a restart: one line of JSON per record, without member
- * names. Bounded to two files for commits and two for refused requests, so that a client that is refused in a loop displaces no commits; a line that cannot be read (torn by a crash, or of another version) is left out.
+ * Causes on disk, in the data directory of the embedded store, so that they survive a restart: one line per record
+ * (cause-line.ts). Bounded to two files for commits and two for refused requests, so that a client that is refused in a loop displaces no
+ * commits.
  */
-import type { CauseRecord } from "../../apiserver/framework/recording/causes.ts";
+import { readCauseLine } from "../../apiserver/storage/cause-line.ts";
 import { CAUSES_MAX, REFUSALS_MAX, type RecordedCausesOptions } from "../../apiserver/storage/recorded-causes.ts";
 import type { Clock } from "../../base/clock.ts";
 import { Disposables } from "../../base/disposables.ts";
@@ -33,61 +34,7 @@ export async function openCauseLog(config: StoreConfig, store: Store, clock: Clo
   const owned = opening.move();
   return {
     earlier: earlier.toSorted((a, b) => a.id - b.id),
-    log: { append: (record) => (record.refusal === undefined ? commits : refusals).append(causeLine(record)) },
+    log: { appendCommit: (line) => commits.append(line), appendRefusal: (line) => refusals.append(line) },
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
 }
-
-export function causeLine(record: CauseRecord): string {
-  const { id, timeMs, revision, requestId, verb, group, plural, subresource, namespace, name, user, userAgent } = record;
-  const { deleted, cause, admission, refusal, stages } = record;
-  const head = [id, timeMs, revision, requestId ?? null, verb, group, plural, subresource, namespace, name, user, userAgent];
-  return JSON.stringify([...head, deleted ?? null, cause ?? null, admission ?? null, refusal ?? null, stages ?? null]);
-}
-
-/** None if the line is torn. */
-export function readCauseLine(line: string): readonly CauseRecord[] {
-  let values: unknown;
-  try {
-    values = JSON.parse(line);
-  } catch {
-    return [];
-  }
-  if (!Array.isArray(values) || !LINE_LENGTHS.includes(values.length) || typeof values[0] !== "number") return [];
-  const [id, timeMs, revision, requestId, verb, group, plural, subresource, namespace, name, user, userAgent, ...optional] = values as Line;
-  const [deleted, cause, admission, refusal, stages = null] = optional;
-  const head = { id, timeMs, revision, verb, group, plural, subresource, namespace, name, user, userAgent };
-  return [
-    {
-      ...head,
-      ...(requestId === null ? {} : { requestId }),
-      ...(deleted === null ? {} : { deleted }),
-      ...(cause === null ? {} : { cause }),
-      ...(admission === null ? {} : { admission }),
-      ...(refusal === null ? {} : { refusal }),
-      ...(stages === null ? {} : { stages }),
-    },
-  ];
-}
-
-type Head = [id: number, timeMs: number, revision: number, requestId: string | null];
-type Names = [
-  verb: string,
-  group: string,
-  plural: string,
-  subresource: string,
-  namespace: string,
-  name: string,
-  user: string,
-  agent: string,
-];
-type Optional = [
-  deleted: true | null,
-  cause: NonNullable<CauseRecord["cause"]> | null,
-  admission: NonNullable<CauseRecord["admission"]> | null,
-  refusal: NonNullable<CauseRecord["refusal"]> | null,
-  stages?: NonNullable<CauseRecord["stages"]> | null,
-];
-type Line = [...Head, ...Names, ...Optional];
-/** Records of older versions have no stages. */
-const LINE_LENGTHS: readonly number[] = [16, 17];
