@@ -5,6 +5,7 @@
  *
  * managedFields are not part of the shared object: they are parsed on demand, and kept only for recently written objects.
  */
+import { replaceMetadata } from "../../api/changes.ts";
 import { deepFreeze } from "../../base/deep.ts";
 import { jsonByteLength } from "../../base/json-size.ts";
 import { Lru } from "../../base/lru.ts";
@@ -213,10 +214,14 @@ export class SharedObject implements StoredObject {
   }
 
   #finish(object: KubeObject): KubeObject {
-    const finished =
-      this.#revision === 0 ? object : { ...object, metadata: { ...object.metadata, resourceVersion: String(this.#revision) } };
+    const finished = this.#revision === 0 ? object : withResourceVersion(object, String(this.#revision));
     return this.#family.freezes ? deepFreeze(finished) : finished;
   }
+}
+
+/** Hot path (called per commit). */
+function withResourceVersion(object: KubeObject, resourceVersion: string): KubeObject {
+  return replaceMetadata(object, Object.assign({}, object.metadata, { resourceVersion }));
 }
 
 function damaged(key: string, revision: number, error: unknown): StoreError {

@@ -2,6 +2,7 @@
  * Creates an object: defaults, admission, fields that the server sets, validation, the commit. The order is upstream's: field ownership is
  * computed before the server adds its own fields, so a manager owns only what it sent (apart from defaults, which count as sent).
  */
+import { replaceMetadata } from "../../api/changes.ts";
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
 import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
@@ -62,7 +63,7 @@ async function tryToCreate(server: ServerContext, endpoint: Endpoint, request: A
   const claimed = new ClaimedFields(
     () => sent.managed ?? claimFields(server, endpoint, request, claimable(endpoint, clean), sent.sentManagedFields),
   );
-  const admission = { ...admissionOf(endpoint, request, clean), managed: claimed };
+  const admission = admissionOf(endpoint, request, clean, claimed);
   const admitted = sameNamespace(redefault(endpoint, clean, await server.admission.mutate(admission, clean)), clean, request);
   const stored = served.toStorage?.(admitted) ?? admitted;
   const extension = server.extension(resource.storage.group, resource.plural);
@@ -113,11 +114,13 @@ function rejectRefused({ resource, name }: Endpoint, { metadata }: KubeObject): 
   if (refusal !== undefined) throw forbiddenError(name, metadata.name ?? "", refusal);
 }
 
+const SYSTEM_FIELDS = ["creationTimestamp", "uid", "deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"] as const;
+
 /** Metadata that only the server sets is dropped, so that no manager owns it. */
 export function withoutSystemFields(object: KubeObject): KubeObject {
+  if (SYSTEM_FIELDS.every((name) => object.metadata[name] === undefined)) return object;
   const { creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink, ...metadata } = object.metadata;
-  const sent = [creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink];
-  return sent.every((value) => value === undefined) ? object : { ...object, metadata };
+  return replaceMetadata(object, metadata);
 }
 
 /** Admission cannot move an object to another namespace than that of the request, for which the user was authorized. */
@@ -131,7 +134,7 @@ function rejectVersion({ metadata }: KubeObject): void {
   throw new StatusError("Unknown", "resourceVersion should not be set on objects to be created");
 }
 
-function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject): AdmissionRequest {
+function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject, managed: ClaimedFields): AdmissionRequest {
   const { namespace, subresource, options, context } = request;
   return {
     operation: "CREATE",
@@ -143,6 +146,7 @@ function admissionOf(endpoint: Endpoint, request: ApiRequest, object: KubeObject
     dryRun: isDryRun(options),
     options,
     context,
+    managed,
   };
 }
 
@@ -183,8 +187,8 @@ function claimFields(
 function prepare(server: ServerContext, { resource }: Endpoint, object: KubeObject, user: User): KubeObject {
   const name = (object.metadata.name ?? "") !== "" ? object.metadata.name : nameFor(server, resource, object);
   const hasGeneration = resource.changesGeneration !== undefined;
-  const withMetadata = { ...object, metadata: metadataForCreate(server, object.metadata, { name, hasGeneration }) };
-  return resource.prepareForCreate?.(withMetadata, { user, nowMs: server.clock.now() }) ?? withMetadata;
+  const complete = replaceMetadata(object, metadataForCreate(server, object.metadata, { name, hasGeneration }));
+  return resource.prepareForCreate?.(complete, { user, nowMs: server.clock.now() }) ?? complete;
 }
 
 function nameFor({ random }: ServerContext, resource: Resource, { metadata }: KubeObject): string {

@@ -1,4 +1,5 @@
 /** Metadata that the server sets, and that clients may omit. As upstream's BeforeCreate and BeforeUpdate. */
+import { replaceMetadata } from "../../api/changes.ts";
 import { badRequest } from "../../api/machinery/status-error.ts";
 import type { KubeObject, ObjectMeta, OwnerReference } from "../../api/machinery/object.ts";
 import { formatTime } from "../../api/machinery/time.ts";
@@ -12,10 +13,10 @@ export function inNamespace<T extends KubeObject>(object: T, namespace: string):
   if (sent === namespace) return object;
   if (namespace === "") {
     const { namespace: _namespace, ...metadata } = object.metadata;
-    return { ...object, metadata };
+    return replaceMetadata(object, metadata);
   }
   if (sent !== "") throw badRequest("the namespace of the provided object does not match the namespace sent on the request");
-  return { ...object, metadata: { ...object.metadata, namespace } };
+  return replaceMetadata(object, { ...object.metadata, namespace });
 }
 
 /** The name of the object must be that of the path. */
@@ -29,6 +30,8 @@ export function checkName({ metadata }: KubeObject, name: string): void {
 /** Removes duplicate owner references, with a warning. `isPatched`: they are detected only after admission. */
 export function withoutRepeatedOwners<T extends KubeObject>(object: T, { warn }: RequestContext, isPatched = false): T {
   const owners = object.metadata.ownerReferences ?? [];
+  // One owner, the usual case, needs no comparison.
+  if (owners.length < 2) return object;
   const kept: OwnerReference[] = [];
   const repeated: string[] = [];
   const seen = new Set<string>();
@@ -44,7 +47,7 @@ export function withoutRepeatedOwners<T extends KubeObject>(object: T, { warn }:
   warn(
     `.metadata.ownerReferences contains duplicate entries${when}; API server dedups owner references in 1.20+, and may reject such requests as early as 1.24; please fix your requests; duplicate UID(s) observed: ${repeated.join(", ")}`,
   );
-  return { ...object, metadata: { ...object.metadata, ownerReferences: kept } };
+  return replaceMetadata(object, { ...object.metadata, ownerReferences: kept });
 }
 
 /** Metadata of an object to be created, with all fields that only the server sets. */
@@ -53,14 +56,10 @@ export function metadataForCreate(
   metadata: ObjectMeta,
   { name, hasGeneration }: { readonly name: string; readonly hasGeneration: boolean },
 ): ObjectMeta {
-  const { resourceVersion: _resourceVersion, ...kept } = metadata;
-  return {
-    ...kept,
-    name,
-    uid: newUid(random),
-    creationTimestamp: formatTime(clock.now()),
-    ...(hasGeneration ? { generation: 1 } : {}),
-  };
+  const { resourceVersion, ...kept } = metadata;
+  const added = { name, uid: newUid(random), creationTimestamp: formatTime(clock.now()), ...(hasGeneration ? { generation: 1 } : {}) };
+  // As `withChanges`: faster than members after a spread.
+  return Object.assign(resourceVersion === undefined ? { ...metadata } : kept, added);
 }
 
 /** Metadata of an update: fields that the client omitted and may not change are taken from the stored object. */

@@ -20,10 +20,14 @@ export interface LeftOut {
 
 export function textOfCreated(schema: ObjectSchema, object: JsonObject, leftOut: LeftOut): string {
   const text = new FieldsText();
-  for (const { name, slot, value } of membersOf(schema, object)) {
-    if (leftOut.root.has(name)) continue;
-    if (name === "metadata" && isObject(value)) writeMetadata(text, slot, value, leftOut);
-    else writeKnown(text, slot, name, value);
+  try {
+    writeMembers(text, schema, object, (_, slot, name, value) => {
+      if (leftOut.root.has(name)) return;
+      if (name === "metadata" && isObject(value)) writeMetadata(text, slot, value, leftOut);
+      else writeKnown(text, slot, name, value);
+    });
+  } finally {
+    members.clear();
   }
   return text.end();
 }
@@ -31,9 +35,9 @@ export function textOfCreated(schema: ObjectSchema, object: JsonObject, leftOut:
 /** Metadata itself is never owned, only its fields. */
 function writeMetadata(text: FieldsText, metadata: Slot, value: JsonObject, leftOut: LeftOut): void {
   const opened = text.open(prefixOf(metadata, "metadata"));
-  for (const member of membersOf(metadata.schema, value)) {
-    if (!leftOut.metadata.has(member.name)) writeNew(text, member.slot, member.name, member.value);
-  }
+  writeMembers(text, metadata.schema, value, (_, slot, name, member) => {
+    if (!leftOut.metadata.has(name)) writeNew(text, slot, name, member);
+  });
   text.close(opened, "");
 }
 
@@ -82,34 +86,106 @@ interface Opened {
   content: string;
 }
 
-interface Member {
-  readonly name: string;
-  readonly slot: Slot;
-  readonly value: Json;
+/**
+ * The members of the objects that are being visited, each object's sorted by name. One stack for all of them: a list and an entry per member
+ * would be a tenth of what the creation of a Pod allocates. Visiting is synchronous, so there is one visit at a time.
+ */
+class MemberStack {
+  readonly #names: string[] = [];
+  readonly #slots: Slot[] = [];
+  readonly #values: Json[] = [];
+  #top = 0;
+
+  get top(): number {
+    return this.#top;
+  }
+
+  nameAt(index: number): string {
+    return this.#names[index] as string;
+  }
+
+  slotAt(index: number): Slot {
+    return this.#slots[index] as Slot;
+  }
+
+  valueAt(index: number): Json {
+    return this.#values[index] as Json;
+  }
+
+  /** Members of one object, from the top on. */
+  push(schema: Schema, object: JsonObject): void {
+    const from = this.#top;
+    const slots = schema.type === "object" ? slotsOf(schema) : undefined;
+    const other = unnamedSlot(schema.type === "map" ? schema.values : DEDUCED);
+    for (const name in object) {
+      const value = object[name];
+      if (value === undefined) continue;
+      const slot = slots?.get(name) ?? other;
+      let place = this.#top++;
+      // Insertion sort: objects have few members, and most are nearly in order.
+      if (place - from < INSERTED_MAX) {
+        for (; place > from && this.#isBefore(slot, name, place - 1); place--) this.#move(place - 1, place);
+      }
+      this.#put(place, slot, name, value);
+    }
+    if (this.#top - from > INSERTED_MAX) this.#sort(from);
+  }
+
+  pop(top: number): void {
+    this.#top = top;
+  }
+
+  /** Releases what was visited, and keeps the memory for the next object unless it is much. */
+  clear(): void {
+    this.#top = 0;
+    this.#names.fill("");
+    this.#values.fill(null);
+    if (this.#values.length > KEPT_MAX) for (const part of [this.#names, this.#slots, this.#values]) part.length = 0;
+  }
+
+  #put(place: number, slot: Slot, name: string, value: Json): void {
+    this.#names[place] = name;
+    this.#slots[place] = slot;
+    this.#values[place] = value;
+  }
+
+  #move(from: number, to: number): void {
+    this.#put(to, this.slotAt(from), this.nameAt(from), this.valueAt(from));
+  }
+
+  #isBefore(slot: Slot, name: string, index: number): boolean {
+    const other = this.slotAt(index);
+    return slot.named && other.named ? slot.rank < other.rank : name < this.nameAt(index);
+  }
+
+  /** For objects with so many members that insertion sort would be slow. */
+  #sort(from: number): void {
+    const sorted = Array.from({ length: this.#top - from }, (_, index) => {
+      const at = from + index;
+      return { slot: this.slotAt(at), name: this.nameAt(at), value: this.valueAt(at) };
+    });
+    sorted.sort((a, b) => ((a.slot.named && b.slot.named ? a.slot.rank < b.slot.rank : a.name < b.name) ? -1 : 1));
+    for (const [index, { slot, name, value }] of sorted.entries()) this.#put(from + index, slot, name, value);
+  }
 }
 
-/** Up to this many members insertion sort is used: objects have few members, and most are nearly in order. */
+/** Entries that are kept between objects: more than an ordinary object needs at its deepest member. */
+const KEPT_MAX = 256;
+
+/** Up to this many members insertion sort is used. */
 const INSERTED_MAX = 32;
 
-/** The members of an object sorted by name. */
-function membersOf(schema: Schema, object: JsonObject): readonly Member[] {
-  const members: Member[] = [];
-  const slots = schema.type === "object" ? slotsOf(schema) : undefined;
-  const other = unnamedSlot(schema.type === "map" ? schema.values : DEDUCED);
-  for (const name in object) {
-    const value = object[name];
-    if (value === undefined) continue;
-    const member = { name, slot: slots?.get(name) ?? other, value };
-    let place = members.push(member) - 1;
-    if (place >= INSERTED_MAX) continue;
-    for (; place > 0 && isBefore(member, members[place - 1] as Member); place--) members[place] = members[place - 1] as Member;
-    members[place] = member;
-  }
-  return members.length <= INSERTED_MAX ? members : members.sort((a, b) => (isBefore(a, b) ? -1 : 1));
-}
+const members = new MemberStack();
 
-function isBefore(a: Member, b: Member): boolean {
-  return a.slot.named && b.slot.named ? a.slot.rank < b.slot.rank : a.name < b.name;
+type WriteMember = (text: FieldsText, slot: Slot, name: string, value: Json) => void;
+
+/** Writes the members of an object, sorted by name. */
+function writeMembers(text: FieldsText, schema: Schema, object: JsonObject, write: WriteMember): void {
+  const from = members.top;
+  members.push(schema, object);
+  const end = members.top;
+  for (let index = from; index < end; index++) write(text, members.slotAt(index), members.nameAt(index), members.valueAt(index));
+  members.pop(from);
 }
 
 /** With a comma before it, as everything that is written. */
@@ -128,7 +204,7 @@ function writeKnown(text: FieldsText, slot: Slot, name: string, value: Json): vo
   if (absentIsNull) return writeFilled(text, slot, name, value);
   if (atomic || !isObject(value) || !isObject(blank)) return deepEqual(value, blank) ? undefined : text.member(leafOf(slot, name));
   const opened = text.open(prefixOf(slot, name));
-  for (const member of membersOf(schema, value)) writeKnown(text, member.slot, member.name, member.value);
+  writeMembers(text, schema, value, writeKnown);
   text.close(opened, "");
 }
 
@@ -168,7 +244,7 @@ function writeContent(text: FieldsText, schema: Schema, value: Json): void {
   if (schema.type === "list") {
     if (isList(value) && value.length > 0) writeItems(text, schema, value);
   } else if (isObject(value)) {
-    for (const member of membersOf(schema, value)) writeNew(text, member.slot, member.name, member.value);
+    writeMembers(text, schema, value, writeNew);
   }
 }
 

@@ -13,13 +13,17 @@ export interface PlacedContainer {
 /** Init containers first, then the regular, then the ephemeral ones. */
 export function allContainers(spec: PodSpec, at: string): readonly PlacedContainer[] {
   const placed: PlacedContainer[] = [];
-  const place = (containers: readonly AnyContainer[] | undefined, member: string): void => {
-    for (const [index, container] of (containers ?? []).entries()) placed.push({ container, at: `${at}.${member}[${index}]` });
-  };
-  place(spec.initContainers, "initContainers");
-  place(spec.containers, "containers");
-  place(spec.ephemeralContainers, "ephemeralContainers");
+  place(placed, spec.initContainers, `${at}.initContainers`);
+  place(placed, spec.containers, `${at}.containers`);
+  place(placed, spec.ephemeralContainers, `${at}.ephemeralContainers`);
   return placed;
+}
+
+/** Hot path (called several times per created Pod). */
+function place(placed: PlacedContainer[], containers: readonly AnyContainer[] | undefined, at: string): void {
+  if (containers === undefined) return;
+  for (let index = 0; index < containers.length; index++)
+    placed.push({ container: containers[index] as AnyContainer, at: `${at}[${index}]` });
 }
 
 /** The first of each name. A map, because a client controls how many there are and how often each is looked up. */
