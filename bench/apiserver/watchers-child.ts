@@ -35,6 +35,7 @@ const tasks = {
     lateMs = [];
     outOfOrder = 0;
     received = 0;
+    const writesMs: number[] = [];
     const count = Math.round((eventsPerSecond * durationMs) / 1_000);
     const startedMs = performance.now();
     for (let index = 0; index < count; index++) {
@@ -42,6 +43,7 @@ const tasks = {
       const waitMs = dueMs - performance.now();
       if (waitMs > 0) await new Promise((resolve) => setTimeout(resolve, waitMs));
       const annotations = { "example.com/at": `bench-event:${next++}:${performance.now().toFixed(3)};` };
+      const sentMs = performance.now();
       await send(
         writer as ClientHttp2Session,
         "PATCH",
@@ -49,13 +51,13 @@ const tasks = {
         { metadata: { annotations } },
         "application/merge-patch+json",
       );
+      writesMs.push(performance.now() - sentMs);
     }
     // Late events still count, up to a limit.
     for (let waited = 0; received < count * watching && waited < 5_000; waited += 50)
       await new Promise((resolve) => setTimeout(resolve, 50));
-    const sorted = lateMs.toSorted((a, b) => a - b);
-    const p99Ms = sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
-    return { deliveredPercent: ((received - outOfOrder) * 100) / (count * watching), p99Ms };
+    const deliveredPercent = ((received - outOfOrder) * 100) / (count * watching);
+    return { deliveredPercent, p99Ms: p99(lateMs), writeP99Ms: p99(writesMs), tookMs: performance.now() - startedMs };
   },
 };
 
@@ -66,7 +68,15 @@ interface OpenOptions extends StartedServer {
 
 interface Result {
   readonly deliveredPercent: number;
+  /** Delays of events, from the start of the write. */
   readonly p99Ms: number;
+  readonly writeP99Ms: number;
+  readonly tookMs: number;
+}
+
+function p99(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.floor(sorted.length * 0.99)] ?? Number.NaN;
 }
 
 /** Finds the markers in the stream of one watcher; a marker may be split between chunks. */
