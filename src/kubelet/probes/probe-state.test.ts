@@ -68,6 +68,8 @@ interface DueRow {
 }
 
 const probed = (probedAtMs: number, more: Partial<ProbeState> = {}): ProbeState => ({ ...newProbeState("liveness"), probedAtMs, ...more });
+/** Probed at 4 s, with this many failures in a row. */
+const failed = (run: number, more: Partial<ProbeState> = {}): ProbeState => probed(4_000, { last: "failure", run, ...more });
 const EVERY_TEN = { periodSeconds: 10 };
 
 /** By default it has been running for 3 s, the first probe was due 1 s ago, and it is 4 s. */
@@ -95,6 +97,20 @@ const dueRows: readonly DueRow[] = [
     dueAtMs: 11_000,
   },
   { it: "a terminating Pod has no liveness probes", view: { isEnding: true }, dueAtMs: undefined },
+  { it: "a first failure of readiness is repeated after a second", view: { kind: "readiness", state: failed(1) }, dueAtMs: 5_000 },
+  { it: "the back-off of readiness doubles", view: { kind: "readiness", state: failed(3) }, dueAtMs: 8_000 },
+  { it: "the back-off of readiness ends at the period", view: { kind: "readiness", state: failed(5) }, dueAtMs: 14_000 },
+  {
+    it: "a period shorter than the back-off of readiness counts",
+    view: { kind: "readiness", state: failed(3), probe: { periodSeconds: 2 } },
+    dueAtMs: 6_000,
+  },
+  {
+    it: "readiness that was lost is probed once per period",
+    view: { kind: "readiness", state: failed(1, { hasSucceeded: true }) },
+    dueAtMs: 14_000,
+  },
+  { it: "liveness is probed once per period", view: { state: failed(1) }, dueAtMs: 14_000 },
   { it: "a terminating Pod has readiness probes", view: { isEnding: true, kind: "readiness", state: probed(2_000) }, dueAtMs: 12_000 },
 ];
 

@@ -21,12 +21,20 @@ const SECOND_MS = 1000;
 const PERIOD_SECONDS = 10;
 const FAILURE_THRESHOLD = 3;
 
+/**
+ * The kubelet probes readiness as soon as the container runs, when most programs do not listen yet. Upstream repeats that probe at each sync
+ * of the Pod, the first of which follows within a second; waiting for the next period would cost such a Pod ten seconds.
+ */
+const READINESS_RETRY_MS = SECOND_MS;
+
 export interface ProbeState {
   /** The current result. */
   readonly result: ProbeResult;
   /** Number of equal responses in a row. */
   readonly last: "success" | "failure" | undefined;
   readonly run: number;
+  /** At least one response was a success, in this kubelet process or in an earlier one. */
+  readonly hasSucceeded: boolean;
   /** The result is final until the container is replaced. */
   readonly isOnHold: boolean;
   /** When the last probe was due. */
@@ -38,7 +46,7 @@ const INITIAL: Readonly<Record<ProbeKind, ProbeResult>> = { startup: "unknown", 
 /** State of a new container, or of one that ran before this kubelet started: its reported readiness counts until it is probed. */
 export function newProbeState(kind: ProbeKind, reported?: { readonly isReady: boolean; readonly isStarted: boolean }): ProbeState {
   const known = kind === "readiness" ? reported?.isReady === true : kind === "startup" && reported?.isStarted === true;
-  return { result: known ? "success" : INITIAL[kind], last: undefined, run: 0, isOnHold: false, probedAtMs: undefined };
+  return { result: known ? "success" : INITIAL[kind], last: undefined, run: 0, hasSucceeded: known, isOnHold: false, probedAtMs: undefined };
 }
 
 /** The state after one more response. */
@@ -47,11 +55,12 @@ export function afterAnswer(
   { kind, probe, answer }: { readonly kind: ProbeKind; readonly probe: Probe; readonly answer: "success" | "failure" },
 ): ProbeState {
   const run = state.last === answer ? state.run + 1 : 1;
+  const hasSucceeded = state.hasSucceeded || answer === "success";
   const threshold = answer === "failure" ? (probe.failureThreshold ?? FAILURE_THRESHOLD) : (probe.successThreshold ?? 1);
-  if (run < threshold) return { ...state, last: answer, run };
+  if (run < threshold) return { ...state, last: answer, run, hasSucceeded };
   // It will be restarted, or has started: probing a container that is being stopped may harm it.
   const isOnHold = kind === "startup" || (kind === "liveness" && answer === "failure");
-  return { ...state, result: answer, last: answer, run: isOnHold ? 0 : run, isOnHold };
+  return { ...state, result: answer, last: answer, run: isOnHold ? 0 : run, hasSucceeded, isOnHold };
 }
 
 export interface ProbeView {
@@ -78,11 +87,17 @@ export function nextProbeAtMs(view: ProbeView): number | undefined {
   // Readiness matters until the end; liveness does not, because nothing is restarted.
   if (isEnding && kind !== "readiness") return undefined;
   const period = periodMs(probe);
-  if (state.probedAtMs !== undefined) return Math.max(nowMs, state.probedAtMs + period);
+  if (state.probedAtMs !== undefined) return Math.max(nowMs, state.probedAtMs + Math.min(period, readinessRetryMs(kind, state)));
   const readyAtMs = Math.max(nowMs, runningSinceMs + (probe.initialDelaySeconds ?? 0) * SECOND_MS);
   // Endpoints depend on it, so the first probe runs at once.
   if (kind === "readiness" && state.result !== "success") return readyAtMs;
   return firstDueAtMs + Math.max(0, Math.ceil((readyAtMs - firstDueAtMs) / period)) * period;
+}
+
+/** Back-off of a readiness probe that has only failed so far; it ends at the period. */
+function readinessRetryMs(kind: ProbeKind, { hasSucceeded, last, run }: ProbeState): number {
+  if (kind !== "readiness" || hasSucceeded || last !== "failure") return Infinity;
+  return READINESS_RETRY_MS * 2 ** (run - 1);
 }
 
 export function periodMs({ periodSeconds = PERIOD_SECONDS }: Probe): number {
