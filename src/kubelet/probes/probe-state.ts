@@ -46,7 +46,14 @@ const INITIAL: Readonly<Record<ProbeKind, ProbeResult>> = { startup: "unknown", 
 /** State of a new container, or of one that ran before this kubelet started: its reported readiness counts until it is probed. */
 export function newProbeState(kind: ProbeKind, reported?: { readonly isReady: boolean; readonly isStarted: boolean }): ProbeState {
   const known = kind === "readiness" ? reported?.isReady === true : kind === "startup" && reported?.isStarted === true;
-  return { result: known ? "success" : INITIAL[kind], last: undefined, run: 0, hasSucceeded: known, isOnHold: false, probedAtMs: undefined };
+  return {
+    result: known ? "success" : INITIAL[kind],
+    last: undefined,
+    run: 0,
+    hasSucceeded: known,
+    isOnHold: false,
+    probedAtMs: undefined,
+  };
 }
 
 /** The state after one more response. */
