@@ -141,14 +141,18 @@ class PodVolumesOnDisk implements PodVolumes {
       options.claims && new VolumeExpansion({ ...options.claims, node, clock: options.clock, timed: timedOperations(options) });
     this.#checks = new ClaimChecks({
       clock: options.clock,
-      isNeeded: () => this.#expandable().length > 0,
-      check: (signal) => this.#expandAll(signal),
+      isNeeded: () => this.#expandable().length > 0 || this.#attached().length > 0,
+      check: async (signal) => {
+        await this.#recheckAttachments(signal);
+        await this.#expandAll(signal);
+      },
     });
     this.#setUp = new VolumeSetUp({
       node,
       directories,
       staged,
       reportInUse: (volumeId) => this.#reportInUse(volumeId),
+      onUnused: () => this.#reportUnused(),
       timed: timedOperations(options),
       clock: options.clock,
     });
@@ -236,8 +240,7 @@ class PodVolumesOnDisk implements PodVolumes {
       await unmountUnder(directory);
       if (!keepsFiles) await removeTree(directory);
     });
-    // So that a controller may detach what is unused now.
-    if (this.#staged.attachable().length !== inUse) this.#options.reportVolumesInUse?.().catch(() => undefined); // Reported later.
+    if (this.#staged.attachable().length !== inUse) this.#reportUnused();
   }
 
   pods(): Promise<readonly string[]> {
@@ -298,6 +301,26 @@ class PodVolumesOnDisk implements PodVolumes {
     );
   }
 
+  /** Mounted volumes that a controller attached. */
+  #attached(): readonly { readonly mounted: MountedPod; readonly placed: PlacedVolume }[] {
+    return [...this.#pods.values()].flatMap((mounted) =>
+      [...mounted.placed.values()].filter(({ podVolume }) => this.#staged.isAttachable(podVolume)).map((placed) => ({ mounted, placed })),
+    );
+  }
+
+  async #recheckAttachments(signal: AbortSignal): Promise<void> {
+    for (const { mounted, placed } of this.#attached()) {
+      const either = anySignal(signal, mounted.stop.signal) ?? signal;
+      try {
+        await this.#setUp.recheckAttachment(placed, either);
+      } catch (error) {
+        const { pod, volumeName } = placed.podVolume;
+        if (!either.aborted)
+          this.#options.log.warn("Cannot read whether a volume is attached; retrying", { pod: nameOf(pod), volume: volumeName, error });
+      }
+    }
+  }
+
   async #expandAll(signal: AbortSignal): Promise<void> {
     const { references } = this.#options;
     for (const { mounted, volume } of this.#expansion === undefined ? [] : this.#expandable()) {
@@ -320,6 +343,11 @@ class PodVolumesOnDisk implements PodVolumes {
 
   #cannotGrow(pod: Pod, volume: Volume, error: unknown): void {
     this.#options.log.warn("Cannot grow a volume; retrying", { pod: nameOf(pod), volume: volume.name, error });
+  }
+
+  /** So that a controller may detach what is unused now. */
+  #reportUnused(): void {
+    this.#options.reportVolumesInUse?.().catch(() => undefined); // Reported later.
   }
 
   /** A controller must not detach a volume that is shown here. */

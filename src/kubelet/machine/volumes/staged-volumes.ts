@@ -73,6 +73,21 @@ export class StagedVolumes {
     await this.#keep(stateDirectory, { volumeId, isAttachable: true, isBlockDevice });
   }
 
+  /** Whether the volume is recorded as one that a controller attached or is to attach. */
+  isAttachable({ stateDirectory }: Pick<VolumeLocation, "stateDirectory">): boolean {
+    return this.#records.get(stateDirectory)?.isAttachable === true;
+  }
+
+  /** Records that no controller attaches the volume any more. A volume that is staged stays so. */
+  async notAttachable({ stateDirectory }: Pick<VolumeLocation, "stateDirectory">): Promise<void> {
+    const recorded = this.#records.get(stateDirectory);
+    if (recorded === undefined) return;
+    await this.#turns.run(recorded.volumeId, async () => {
+      const record = this.#records.get(stateDirectory);
+      if (record !== undefined) await this.#keep(stateDirectory, { ...record, isAttachable: false });
+    });
+  }
+
   async stage(volume: PodVolume, { plugin, resolved, node }: Staging): Promise<void> {
     const { staging } = plugin;
     const directory = staging?.directory(volume, resolved, node);

@@ -19,6 +19,7 @@ function setUpWith(errors: readonly VolumeError[], { always }: { readonly always
     directories: new PodDirectories("/data"),
     staged: new StagedVolumes(),
     reportInUse: () => Promise.resolve(),
+    onUnused: () => {},
     timed: (_operation, _plugin, run) => run(),
     clock,
   });

@@ -30,6 +30,8 @@ export interface VolumeSetUpOptions {
   readonly staged: StagedVolumes;
   /** Resolves when the Node's status shows the volume as in use; rejects if that is not possible now. */
   readonly reportInUse: (volumeId: string) => Promise<void>;
+  /** A volume need not be reported as in use any more. */
+  readonly onUnused: () => void;
   readonly timed: TimedOperation;
   readonly clock: Clock;
 }
@@ -105,7 +107,9 @@ export class VolumeSetUp {
   /** Resolves when the volume may be used here, and one that a controller attaches is attached; undefined if no controller does. */
   async #attached(placed: PlacedVolume, signal: AbortSignal): Promise<{ readonly resolved: unknown } | undefined> {
     const isAttachable = await this.#admit(placed, signal);
-    return isAttachable ? { resolved: await this.#resolve(placed, signal) } : undefined;
+    const attached = isAttachable ? { resolved: await this.#resolve(placed, signal) } : undefined;
+    await this.recheckAttachment(placed, signal);
+    return attached;
   }
 
   /** Waits while a controller attaches the volume: an Event for something that is on its way would alarm for nothing. */
@@ -120,6 +124,17 @@ export class VolumeSetUp {
       }
       await clock.sleep(exponentialDelayMs(ATTACH_CHECKS, checks), signal);
     }
+  }
+
+  /**
+   * A CSIDriver may be created or replaced after its volumes were attached. One that requires no attachment has its volumes removed from
+   * those in use, mounted or not, so that the controller deletes their attachments.
+   */
+  async recheckAttachment({ plugin, podVolume }: PlacedVolume, signal: AbortSignal): Promise<void> {
+    const { node, staged, onUnused } = this.#options;
+    if (!staged.isAttachable(podVolume) || (await plugin.staging?.isAttachable?.(podVolume, node, signal)) === true) return;
+    await staged.notAttachable(podVolume);
+    onUnused();
   }
 
   /** Unmounts every volume that is found on disk: the Pod object may no longer exist. */
