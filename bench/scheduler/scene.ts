@@ -42,6 +42,13 @@ const CREATE_CONCURRENCY = 30;
  */
 const CONTROLLERS = ["serviceaccount-controller", "namespace-controller", "garbage-collector-controller", "resourceclaim-controller"];
 
+/** The cost of scheduling the measured Pods. */
+export interface Measured {
+  readonly tookMs: number;
+  /** Of this process, all threads included. Depends much less than the duration on what else the machine does. */
+  readonly cpuMs: number;
+}
+
 export interface PodStep {
   readonly count: number;
   /** Of all Pods, or of each by its index. */
@@ -167,21 +174,17 @@ export class Scene implements AsyncDisposable {
     return place;
   }
 
-  /** Milliseconds from the creation of the first Pod until a watch shows the last one as bound. */
-  async measurePods(step: PodStep): Promise<number> {
+  /** From the creation of the first Pod until a watch shows the last one as bound. */
+  async measurePods(step: PodStep): Promise<Measured> {
     const namespace = step.namespace ?? (await this.#newNamespace());
     const claims = await this.#createVolumes(step, namespace);
     await using bound = await this.#arrivals(pods, namespace, hasNode);
     collectGarbage();
-    return await profiled(async () => {
-      const beganAtMs = performance.now();
-      await Promise.all([this.#createPods(step, namespace, claims), bound.reached(step.count)]);
-      return performance.now() - beganAtMs;
-    });
+    return await measured(() => Promise.all([this.#createPods(step, namespace, claims), bound.reached(step.count)]));
   }
 
-  /** Milliseconds until `count` Pods were scheduled, if so many exist at a time: each is deleted as soon as it is bound, and replaced. */
-  async measureSteadily({ count, template, namespace = "default" }: PodStep, concurrent: number): Promise<number> {
+  /** Until `count` Pods were scheduled, if so many exist at a time: each is deleted as soon as it is bound, and replaced. */
+  async measureSteadily({ count, template, namespace = "default" }: PodStep, concurrent: number): Promise<Measured> {
     let left = count;
     let index = 0;
     const worker = async (): Promise<void> => {
@@ -194,11 +197,7 @@ export class Scene implements AsyncDisposable {
       }
     };
     collectGarbage();
-    return await profiled(async () => {
-      const beganAtMs = performance.now();
-      await Promise.all(Array.from({ length: concurrent }, worker));
-      return performance.now() - beganAtMs;
-    });
+    return await measured(() => Promise.all(Array.from({ length: concurrent }, worker)));
   }
 
   /** Creates one Pod per interval until the workload ends. */
@@ -293,6 +292,15 @@ export class Scene implements AsyncDisposable {
       },
     };
   }
+}
+
+async function measured(work: () => Promise<unknown>): Promise<Measured> {
+  return await profiled(async () => {
+    const [beganAtMs, cpu] = [performance.now(), process.cpuUsage()];
+    await work();
+    const { user, system } = process.cpuUsage(cpu);
+    return { tookMs: performance.now() - beganAtMs, cpuMs: (user + system) / 1_000 };
+  });
 }
 
 function hasNode({ spec }: Pod): boolean {

@@ -3,7 +3,7 @@
  * bound to a volume of its own. The floors are the project's own, above those of upstream's CI: 90, 35 and 48 Pods per second.
  */
 import { DEFAULT_POD, HIGH_PRIORITY_POD, LOW_PRIORITY_POD, type NodeTemplate, type VolumeTemplate } from "./objects.ts";
-import type { Scene } from "./scene.ts";
+import type { Measured, Scene } from "./scene.ts";
 import type { Size, Workload } from "./workloads.ts";
 
 const IN_TREE_FLOOR = 290;
@@ -47,7 +47,7 @@ async function alike(
   { nodes, initPods, measuredPods }: Size,
   volume: VolumeTemplate,
   template: NodeTemplate = {},
-): Promise<number> {
+): Promise<Measured> {
   await scene.createNodes(nodes, template);
   await scene.schedulePods({ count: initPods, template: DEFAULT_POD, volume });
   return scene.measurePods({ count: measuredPods, template: DEFAULT_POD, volume });

@@ -6,7 +6,7 @@
  */
 import * as objects from "./objects.ts";
 import { DEFAULT_POD, NAMED, NAMED_NODE, SELECTED, TEAM, type PodTemplate } from "./objects.ts";
-import type { PodStep, Scene } from "./scene.ts";
+import type { Measured, PodStep, Scene } from "./scene.ts";
 
 export interface Size {
   /** Upstream's name of the size. */
@@ -18,20 +18,24 @@ export interface Size {
   readonly measuredPods: number;
   /** Pods that stay pending, or are deleted meanwhile. */
   readonly otherPods?: number;
-  /** Target in Pods per second. */
+  /** Pods per second that upstream's CI requires. */
   readonly floor?: number;
+  /** Target as a multiple of the floor. Default: MARGIN. */
+  readonly margin?: number;
 }
 
 export interface Workload {
   readonly name: string;
   readonly sizes: readonly Size[];
-  /** Resolves with the scheduling duration of the measured Pods, in milliseconds. */
-  run(scene: Scene, size: Size): Promise<number>;
+  /** Resolves with the cost of scheduling the measured Pods. */
+  run(scene: Scene, size: Size): Promise<Measured>;
 }
 
-/** Twice upstream's floor: the project's own target for Pods without special rules. */
-const BASIC_FLOOR = 2 * 680;
-const BASIC_50000_FLOOR = 2 * 790;
+/** The project's own target, as a multiple of upstream's floor; for Pods without special rules it is higher. */
+export const MARGIN = 1.5;
+const BASIC_MARGIN = 2;
+const BASIC_FLOOR = 680;
+const BASIC_50000_FLOOR = 790;
 /** Upstream's floors of the variants with a namespace selector range from 140 to 190: the highest applies to all. */
 const SELECTOR_FLOOR = 190;
 /** Likewise, from 590 to 600. */
@@ -45,8 +49,8 @@ export const workloads: readonly Workload[] = [
   {
     name: "SchedulingBasic",
     sizes: [
-      { name: "5000Nodes_10000Pods", nodes: 5_000, initPods: 1_000, measuredPods: 10_000, floor: BASIC_FLOOR },
-      { name: "5000Nodes_50000Pods", nodes: 5_000, initPods: 5_000, measuredPods: 50_000, floor: BASIC_50000_FLOOR },
+      { name: "5000Nodes_10000Pods", nodes: 5_000, initPods: 1_000, measuredPods: 10_000, floor: BASIC_FLOOR, margin: BASIC_MARGIN },
+      { name: "5000Nodes_50000Pods", nodes: 5_000, initPods: 5_000, measuredPods: 50_000, floor: BASIC_50000_FLOOR, margin: BASIC_MARGIN },
     ],
     run: (scene, size) => alike(scene, size, DEFAULT_POD),
   },
@@ -237,7 +241,7 @@ async function alike(
   { nodes, initPods, measuredPods }: Size,
   template: PodTemplate,
   zones: readonly string[] = [],
-): Promise<number> {
+): Promise<Measured> {
   await scene.createNodes(nodes, { zones });
   await scene.schedulePods({ count: initPods, template });
   return scene.measurePods({ count: measuredPods, template });
@@ -247,7 +251,7 @@ async function inTwoNamespaces(
   scene: Scene,
   { nodes, initPods, measuredPods }: Size,
   { before, measured, zones = [] }: { readonly before: PodTemplate; readonly measured: PodTemplate; readonly zones?: readonly string[] },
-): Promise<number> {
+): Promise<Measured> {
   await scene.createNodes(nodes, { zones });
   for (const name of ["sched-0", "sched-1"]) await scene.createNamespace(name);
   await scene.schedulePods({ count: initPods, template: before, namespace: "sched-0" });
@@ -259,7 +263,7 @@ async function inSelectedNamespaces(
   { nodes, initPods, measuredPods }: Size,
   template: PodTemplate,
   zones: readonly string[] = [],
-): Promise<number> {
+): Promise<Measured> {
   await scene.createNodes(nodes, { zones });
   for (let index = 0; index < INIT_NAMESPACES; index++) {
     const namespace = `init-ns-${index}`;
@@ -270,7 +274,7 @@ async function inSelectedNamespaces(
   return scene.measurePods({ count: measuredPods, template, namespace: "measure-ns-0" });
 }
 
-async function afterDefaultPods(scene: Scene, size: Size, measured: Omit<PodStep, "count">): Promise<number> {
+async function afterDefaultPods(scene: Scene, size: Size, measured: Omit<PodStep, "count">): Promise<Measured> {
   await scene.createNodes(size.nodes, { zones: THREE_ZONES });
   await scene.schedulePods({ count: size.initPods, template: DEFAULT_POD });
   return scene.measurePods({ ...measured, count: size.measuredPods });
@@ -281,7 +285,7 @@ async function whilePodsCome(
   scene: Scene,
   { nodes, initPods, measuredPods }: Size,
   { before, beside }: { readonly before: PodTemplate; readonly beside: PodTemplate },
-): Promise<number> {
+): Promise<Measured> {
   await scene.createNodes(nodes);
   await scene.schedulePods({ count: initPods, template: before });
   await scene.churnPods(beside, 200);
