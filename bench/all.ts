@@ -9,6 +9,7 @@ import { apiserverRequests } from "./apiserver/requests.ts";
 import { apiserverWatchers } from "./apiserver/watchers.ts";
 import { browserPage } from "./browser/browser.ts";
 import { clusterLarge, clusterStarts } from "./cluster/cluster.ts";
+import { clusterLimits } from "./cluster/limits.ts";
 import { clusterTestControl } from "./cluster/test-control.ts";
 import { controllers } from "./controllers/controllers.ts";
 import { controllerAutoscalers } from "./controllers/autoscalers.ts";
@@ -64,6 +65,7 @@ export const all: readonly Benchmark[] = [
   networkServiceTraffic,
   clusterStarts,
   clusterLarge,
+  clusterLimits,
   clusterTestControl,
   browserPage,
   dashboardPage,

@@ -27,6 +27,8 @@ export interface BenchmarkContext {
   /** An empty directory on the measured disk. Removed afterwards with its content. */
   readonly directory: string;
   readonly rounds: Rounds;
+  /** True with --full: benchmarks that take long run in their full length. */
+  readonly isFull: boolean;
   /** Aborted when the run is interrupted: ends the children and the benchmark. */
   readonly signal: AbortSignal;
   /** Prints a remark that is not a figure, such as the reason why one is missing. */

@@ -20,6 +20,8 @@ export interface ChildOptions {
   readonly networkNamespace?: string;
   /** Half of V8's young generation in megabytes; default: V8's. A large one is not collected during a measurement of allocations. */
   readonly youngGenerationMb?: number;
+  /** V8's limit of the heap in megabytes; default: V8's. */
+  readonly heapMb?: number;
 }
 
 /**
@@ -27,9 +29,12 @@ export interface ChildOptions {
  * it has exited.
  */
 export function startChild<T extends Tasks>(besideUrl: string, name: string, signal: AbortSignal, options: ChildOptions = {}): Child<T> {
-  const { networkNamespace, youngGenerationMb } = options;
+  const { networkNamespace, youngGenerationMb, heapMb } = options;
   // Lets it collect garbage before a measurement instead of during it.
-  const sizes = youngGenerationMb === undefined ? [] : [`--max-semi-space-size=${youngGenerationMb}`];
+  const sizes = [
+    ...(youngGenerationMb === undefined ? [] : [`--max-semi-space-size=${youngGenerationMb}`]),
+    ...(heapMb === undefined ? [] : [`--max-old-space-size=${heapMb}`]),
+  ];
   const nodeArguments = [...process.execArgv, "--expose-gc", ...sizes];
   const child = fork(new URL(`./${name}${extname(besideUrl)}`, besideUrl), {
     // A child's output is not a figure.

@@ -11,10 +11,11 @@ const all = [commits, large, start];
 const defaults = { directory: "/tmp" };
 
 for (const { argv, expected } of [
-  { argv: [], expected: { benchmarks: all, directory: "/tmp", json: undefined } },
-  { argv: ["store"], expected: { benchmarks: [commits, large], directory: "/tmp", json: undefined } },
-  { argv: ["start", "store/large"], expected: { benchmarks: [large, start], directory: "/tmp", json: undefined } },
-  { argv: ["--json", "a.json", "--directory=/data"], expected: { benchmarks: all, directory: "/data", json: "a.json" } },
+  { argv: [], expected: { benchmarks: all, directory: "/tmp", json: undefined, isFull: false } },
+  { argv: ["store"], expected: { benchmarks: [commits, large], directory: "/tmp", json: undefined, isFull: false } },
+  { argv: ["start", "store/large"], expected: { benchmarks: [large, start], directory: "/tmp", json: undefined, isFull: false } },
+  { argv: ["--json", "a.json", "--directory=/data"], expected: { benchmarks: all, directory: "/data", json: "a.json", isFull: false } },
+  { argv: ["start", "--full"], expected: { benchmarks: [start], directory: "/tmp", json: undefined, isFull: true } },
   { argv: ["store", "--help"], expected: { help: true } },
   { argv: ["stor", "start", "x"], expected: { problem: 'Cannot find the benchmark "stor", "x"' } },
 ]) {

@@ -8,6 +8,8 @@ export interface BenchOptions {
   readonly directory: string;
   /** JSON file to write the figures to. */
   readonly json: string | undefined;
+  /** Benchmarks that take long run in their full length. */
+  readonly isFull: boolean;
 }
 
 export type ParsedOptions = { readonly help: true } | { readonly problem: string } | BenchOptions;
@@ -18,7 +20,12 @@ export function parseBenchOptions(
   all: readonly Benchmark[],
   defaults: { readonly directory: string },
 ): ParsedOptions {
-  const options = { help: { type: "boolean" }, json: { type: "string" }, directory: { type: "string" } } as const;
+  const options = {
+    help: { type: "boolean" },
+    json: { type: "string" },
+    directory: { type: "string" },
+    full: { type: "boolean" },
+  } as const;
   try {
     const { values, positionals } = parseArgs({ args: [...argv], options, allowPositionals: true });
     if (values.help === true) return { help: true };
@@ -28,6 +35,7 @@ export function parseBenchOptions(
       benchmarks: all.filter(({ name }) => positionals.length === 0 || positionals.some((wanted) => isNamed(name, wanted))),
       directory: values.directory ?? defaults.directory,
       json: values.json,
+      isFull: values.full === true,
     };
   } catch (error) {
     return { problem: (error as Error).message };
@@ -36,7 +44,7 @@ export function parseBenchOptions(
 
 export function usage(all: readonly Benchmark[]): string {
   const width = Math.max(...all.map(({ name }) => name.length));
-  return `Usage: npm run bench -- [--json FILE] [--directory DIRECTORY] [NAME ...]
+  return `Usage: npm run bench -- [--json FILE] [--directory DIRECTORY] [--full] [NAME ...]
 
 Measures, and prints one line per figure:
   NAME VALUE UNIT baseline=V ratio=R budget=B spread=S ok|short
@@ -46,6 +54,7 @@ Fields that do not apply are omitted. A figure that misses its target is "short"
 
   --json FILE            also write the figures to FILE, as a JSON array
   --directory DIRECTORY  measure the disk of this directory (default: the system's directory for temporary files)
+  --full                 run benchmarks that take long in their full length: cluster/limits then takes about half an hour
 
 Benchmarks (NAME is one, or a room such as "store"; default: all):
 ${all.map(({ name, measures }) => `  ${name.padEnd(width)}  ${measures}`).join("\n")}`;

@@ -31,7 +31,7 @@ async function main(): Promise<number> {
   return runAll(options);
 }
 
-async function runAll({ benchmarks, directory, json }: BenchOptions): Promise<number> {
+async function runAll({ benchmarks, directory, json, isFull }: BenchOptions): Promise<number> {
   const reports: Report[] = [];
   const report = (figure: Figure) => {
     const made = reportOf(figure);
@@ -43,7 +43,7 @@ async function runAll({ benchmarks, directory, json }: BenchOptions): Promise<nu
   let failed = 0;
   for (const benchmark of benchmarks) {
     try {
-      await runOne(benchmark, { directory, rounds, signal, report });
+      await runOne(benchmark, { directory, rounds, isFull, signal, report });
     } catch (error) {
       if (signal.aborted) return INTERRUPTED;
       failed += 1;
@@ -56,17 +56,17 @@ async function runAll({ benchmarks, directory, json }: BenchOptions): Promise<nu
   return failed === 0 ? 0 : FAILED;
 }
 
-interface Run extends Pick<BenchmarkContext, "rounds" | "signal"> {
+interface Run extends Pick<BenchmarkContext, "rounds" | "isFull" | "signal"> {
   readonly directory: string;
   readonly report: (figure: Figure) => void;
 }
 
-async function runOne(benchmark: Benchmark, { directory, rounds, signal, report }: Run): Promise<void> {
+async function runOne(benchmark: Benchmark, { directory, rounds, isFull, signal, report }: Run): Promise<void> {
   await mkdir(directory, { recursive: true });
   const own = await mkdtemp(join(directory, "k8ts-bench-"));
   const note = (sentence: string) => console.log(`# ${benchmark.name}: ${sentence}`);
   try {
-    for await (const figure of benchmark.run({ directory: own, rounds, signal, note })) report(figure);
+    for await (const figure of benchmark.run({ directory: own, rounds, isFull, signal, note })) report(figure);
   } finally {
     await rm(own, { recursive: true, force: true });
   }

@@ -1,14 +1,12 @@
 /** The clusters of cluster.ts, in their own process: each task starts some as a test does, and returns the cost. */
 import { nodes } from "../../src/api/core/v1/node.ts";
 import { pods } from "../../src/api/core/v1/pod.ts";
-import type { Node, Pod } from "../../src/api/generated/core/v1.ts";
-import type { KubeObject } from "../../src/api/machinery/object.ts";
-import type { Client, ResourceKind } from "../../src/client/client.ts";
 import { realClock } from "../../src/host/real-clock.ts";
 import type { Cluster } from "../../src/embedded/cluster.ts";
 import { startCluster } from "../../src/embedded/start-cluster.ts";
 import { createMany, idleCpuMs, type IdleOptions } from "../measures.ts";
 import { collectGarbage, serve } from "../serve.ts";
+import { isReady, isRunning, seen } from "./seen.ts";
 
 /** Time for the effects of the last change to settle. */
 const REST_MS = 5_000;
@@ -101,46 +99,6 @@ async function memory(): Promise<Memory> {
   collectGarbage();
   const { heapUsed, external, rss } = process.memoryUsage();
   return { heapBytes: heapUsed + external, residentBytes: rss, handles: process.getActiveResourcesInfo().length };
-}
-
-/** Resolves when `count` objects satisfy the predicate. */
-async function seen<T extends KubeObject>(
-  client: Client,
-  kind: ResourceKind<T>,
-  count: number,
-  isSo: (object: T) => boolean,
-): Promise<void> {
-  const found = new Set<string>();
-  const { items, metadata } = await client.list(kind);
-  for (const item of items) if (isSo(item)) found.add(item.metadata.uid ?? "");
-  if (found.size >= count) return;
-  await new Promise<void>((resolve, reject) => {
-    const watching = client.watch(
-      kind,
-      { resourceVersion: metadata.resourceVersion ?? "" },
-      {
-        event(event) {
-          if ((event.type !== "ADDED" && event.type !== "MODIFIED") || !isSo(event.object)) return;
-          found.add(event.object.metadata.uid ?? "");
-          if (found.size < count) return;
-          resolve();
-          void watching.then((watch) => watch.stop());
-        },
-        ended: () => reject(new Error(`The watch of ${kind.plural} ended after ${found.size} of ${count} objects`)),
-      },
-    );
-    watching.catch(reject);
-  });
-}
-
-function isReady({ spec, status }: Node): boolean {
-  return (
-    (spec?.taints ?? []).length === 0 && status?.conditions?.some(({ type, status: is }) => type === "Ready" && is === "True") === true
-  );
-}
-
-function isRunning({ status }: Pod): boolean {
-  return status?.phase === "Running";
 }
 
 function podOf(index: number) {
