@@ -154,13 +154,13 @@ export class SchedulerCache {
     if (pod.isAssumed) this.#assumed.add(uid);
     else this.#assumed.delete(uid);
     const cached = this.#nodeFor(pod.nodeName);
-    this.#replace(cached, isThere ? cached.info.withPodVersion(pod.info) : cached.info.withPod(pod.info));
+    this.#replace(cached, isThere ? cached.info.withPodVersion(pod.info, previous.info) : cached.info.withPod(pod.info));
   }
 
   #takeOff({ info, nodeName }: CachedPod): void {
     const cached = this.#nodes.get(nodeName);
     if (cached === undefined) return;
-    this.#replace(cached, cached.info.withoutPod(info.uid));
+    this.#replace(cached, cached.info.withoutPodInfo(info));
     this.#dropIfEmpty(cached);
   }
 
@@ -188,7 +188,7 @@ export class SchedulerCache {
   }
 
   #dropIfEmpty({ info, isKnown }: CachedNode): void {
-    if (!isKnown && info.pods.length === 0) this.#nodes.delete(info.name);
+    if (!isKnown && info.podCount === 0) this.#nodes.delete(info.name);
   }
 }
 

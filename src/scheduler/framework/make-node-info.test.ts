@@ -9,7 +9,7 @@ const NEAR = { podAffinity: { requiredDuringSchedulingIgnoredDuringExecution: [{
 
 /** All but the generation. */
 function contents(info: NodeInfo): object {
-  return { ...info, generation: 0 };
+  return { ...info, pods: info.pods, generation: 0 };
 }
 
 test("a node's resources are its allocatable ones", () => {

@@ -1,5 +1,5 @@
 /**
- * Creates NodeInfos. Each is derived from another by a change, so that deciding a Pod costs one small object and one copy of a short list.
+ * Creates NodeInfos. Each is derived from another by a change, so that deciding a Pod costs one small object and one copy of a chunk of its list.
  * Sums are updated incrementally; beyond 2^53, where that would be inexact, they are recomputed. Not here: Pod assignments, and image
  * counts (scheduler/cache).
  */
@@ -8,6 +8,7 @@ import type { Node, Taint } from "../../api/generated/core/v1.ts";
 import { amountOf, amountsOf, resourcesOf } from "./amounts.ts";
 import type { ImageState, NodeInfo } from "./node-info.ts";
 import type { PodInfo } from "./pod-info.ts";
+import { PodList, type PodPlace } from "./pod-list.ts";
 import { NO_RESOURCES, type Resources } from "./resources.ts";
 
 const NO_LABELS: Readonly<Record<string, string>> = Object.freeze({});
@@ -38,10 +39,12 @@ function unknownNode(name: string): Node {
   return { apiVersion: "v1", kind: "Node", metadata: { name } };
 }
 
-type Parts = Omit<NodeInfo, "generation" | "withPod" | "withoutPod" | "withoutPods">;
+interface Parts extends Omit<NodeInfo, "pods" | "podCount" | "generation" | "withPod" | "withoutPod" | "withoutPods"> {
+  readonly list: PodList;
+}
 
 const WITHOUT_PODS = {
-  pods: NO_PODS,
+  list: PodList.EMPTY,
   podsWithAffinity: NO_PODS,
   podsWithRequiredAntiAffinity: NO_PODS,
   requested: NO_RESOURCES,
@@ -69,7 +72,8 @@ export class NodeInfoValue implements NodeInfo {
   readonly labels: Readonly<Record<string, string>>;
   readonly isCordoned: boolean;
   readonly taints: readonly Taint[];
-  readonly pods: readonly PodInfo[];
+  readonly podCount: number;
+  readonly list: PodList;
   readonly podsWithAffinity: readonly PodInfo[];
   readonly podsWithRequiredAntiAffinity: readonly PodInfo[];
   readonly requested: Resources;
@@ -87,7 +91,8 @@ export class NodeInfoValue implements NodeInfo {
     this.labels = parts.labels;
     this.isCordoned = parts.isCordoned;
     this.taints = parts.taints;
-    this.pods = parts.pods;
+    this.podCount = parts.list.length;
+    this.list = parts.list;
     this.podsWithAffinity = parts.podsWithAffinity;
     this.podsWithRequiredAntiAffinity = parts.podsWithRequiredAntiAffinity;
     this.requested = parts.requested;
@@ -99,29 +104,35 @@ export class NodeInfoValue implements NodeInfo {
     this.images = parts.images;
   }
 
+  get pods(): readonly PodInfo[] {
+    return this.list.all;
+  }
+
   withPod(pod: PodInfo): NodeInfoValue {
-    // Copied as a block, here and below: one by one it would show on nodes with thousands of Pods.
-    return this.#changed(this.pods.concat([pod]), undefined, pod);
+    return this.#changed(this.list.with(pod), undefined, pod);
   }
 
   withoutPod(uid: string): NodeInfoValue {
-    const index = this.#indexOf(uid);
-    return index < 0 ? this : this.#changed(this.pods.toSpliced(index, 1), this.pods[index], undefined);
+    return this.#without(this.list.findUid(uid));
+  }
+
+  /** The same for one of its Pods, which is found faster. */
+  withoutPodInfo(pod: PodInfo): NodeInfoValue {
+    return this.#without(this.list.find(pod) ?? this.list.findUid(pod.uid));
   }
 
   withoutPods(removed: readonly PodInfo[]): NodeInfoValue {
     const left = this.pods.filter((pod) => !removed.includes(pod));
-    if (left.length === this.pods.length) return this;
-    return this.#with(left, sumsOf(left), removed.some(hasAffinity), removed.some(hasPorts));
+    if (left.length === this.podCount) return this;
+    return this.#with(PodList.of(left), sumsOf(left), removed.some(hasAffinity), removed.some(hasPorts));
   }
 
-  /** Replaces a Pod version, keeping its position; appends if there was none. */
-  withPodVersion(pod: PodInfo): NodeInfoValue {
-    const index = this.#indexOf(pod.uid);
-    if (index < 0) return this.withPod(pod);
-    const pods = this.pods.slice();
-    pods[index] = pod;
-    return this.#changed(pods, this.pods[index], pod);
+  /** Replaces a Pod version, keeping its position; appends if there was none. `previous`: that version, if known, which is found faster. */
+  withPodVersion(pod: PodInfo, previous?: PodInfo): NodeInfoValue {
+    const known = previous === undefined ? undefined : this.list.find(previous);
+    const place = known ?? this.list.findUid(pod.uid);
+    if (place === undefined) return this.withPod(pod);
+    return this.#changed(this.list.replaced(place, pod), this.list.at(place), pod);
   }
 
   /** The same Pods on another version of the node. */
@@ -129,7 +140,7 @@ export class NodeInfoValue implements NodeInfo {
     return new NodeInfoValue({
       ...partsOfNode(node),
       images,
-      pods: this.pods,
+      list: this.list,
       podsWithAffinity: this.podsWithAffinity,
       podsWithRequiredAntiAffinity: this.podsWithRequiredAntiAffinity,
       requested: this.requested,
@@ -144,34 +155,32 @@ export class NodeInfoValue implements NodeInfo {
     return this.withNode(unknownNode(this.name), NO_IMAGES);
   }
 
-  #indexOf(uid: string): number {
-    // Recent ones change most often.
-    for (let index = this.pods.length - 1; index >= 0; index--) if (this.pods[index]?.uid === uid) return index;
-    return -1;
+  #without(place: PodPlace | undefined): NodeInfoValue {
+    return place === undefined ? this : this.#changed(this.list.removed(place), this.list.at(place), undefined);
   }
 
-  #changed(pods: readonly PodInfo[], removed: PodInfo | undefined, added: PodInfo | undefined): NodeInfoValue {
-    const sums = sumsAfter(this, removed, added) ?? sumsOf(pods);
-    return this.#with(pods, sums, hasAffinity(removed) || hasAffinity(added), hasPorts(removed) || hasPorts(added));
+  #changed(list: PodList, removed: PodInfo | undefined, added: PodInfo | undefined): NodeInfoValue {
+    const sums = sumsAfter(this, removed, added) ?? sumsOf(list.all);
+    return this.#with(list, sums, hasAffinity(removed) || hasAffinity(added), hasPorts(removed) || hasPorts(added));
   }
 
   /** Member by member: preemption creates thousands per Pod, and spreading takes longer than all the rest. */
-  #with(pods: readonly PodInfo[], sums: Sums, isAffinityChanged: boolean, arePortsChanged: boolean): NodeInfoValue {
+  #with(list: PodList, sums: Sums, isAffinityChanged: boolean, arePortsChanged: boolean): NodeInfoValue {
     return new NodeInfoValue({
       name: this.name,
       node: this.node,
       labels: this.labels,
       isCordoned: this.isCordoned,
       taints: this.taints,
-      pods,
-      podsWithAffinity: isAffinityChanged ? pods.filter(hasAffinity) : this.podsWithAffinity,
-      podsWithRequiredAntiAffinity: isAffinityChanged ? pods.filter(hasRequiredAntiAffinity) : this.podsWithRequiredAntiAffinity,
+      list,
+      podsWithAffinity: isAffinityChanged ? list.all.filter(hasAffinity) : this.podsWithAffinity,
+      podsWithRequiredAntiAffinity: isAffinityChanged ? list.all.filter(hasRequiredAntiAffinity) : this.podsWithRequiredAntiAffinity,
       requested: sums.requested,
       nonZeroRequestedMilliCpu: sums.nonZeroRequestedMilliCpu,
       nonZeroRequestedMemoryBytes: sums.nonZeroRequestedMemoryBytes,
       allocatable: this.allocatable,
       allowedPods: this.allowedPods,
-      usedPorts: arePortsChanged ? pods.flatMap(({ hostPorts }) => hostPorts) : this.usedPorts,
+      usedPorts: arePortsChanged ? list.all.flatMap(({ hostPorts }) => hostPorts) : this.usedPorts,
       images: this.images,
     });
   }

@@ -14,6 +14,8 @@ export interface NodeInfo {
   /** From the node's spec, since every Pod checks every node: whether it is cordoned, and its taints. */
   readonly isCordoned: boolean;
   readonly taints: readonly Taint[];
+  /** Number of `pods`, which does not need the list of a node with thousands. */
+  readonly podCount: number;
   /** In order of arrival. */
   readonly pods: readonly PodInfo[];
   /** Those of `pods` with any pod affinity or anti-affinity. */

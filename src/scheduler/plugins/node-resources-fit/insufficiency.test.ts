@@ -93,7 +93,7 @@ function resources(milliCpu: number, memoryBytes = 0, ephemeralStorageBytes = 0,
 }
 
 function roomOf({ allowed, count, has, used }: typeof ROOM): Room {
-  return { pods: Array.from({ length: count }) as Room["pods"], allowedPods: allowed, allocatable: has, requested: used };
+  return { podCount: count, allowedPods: allowed, allocatable: has, requested: used };
 }
 
 function lacks(...reasons: string[]): Rejection {

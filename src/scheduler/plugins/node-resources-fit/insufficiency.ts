@@ -23,7 +23,7 @@ interface ScalarDemand {
 }
 
 /** The relevant part of a node. */
-export type Room = Pick<NodeInfo, "pods" | "allowedPods" | "allocatable" | "requested">;
+export type Room = Pick<NodeInfo, "podCount" | "allowedPods" | "allocatable" | "requested">;
 
 const NO_SCALAR_DEMANDS: readonly ScalarDemand[] = [];
 
@@ -64,7 +64,7 @@ const REJECTIONS: readonly Rejection[] = Array.from({ length: 2 * TOO_SMALL }, (
 export function insufficiency(demand: Demand, room: Room): Rejection | undefined {
   const { allocatable, requested } = room;
   const { milliCpu, memoryBytes, ephemeralStorageBytes, scalars } = demand;
-  let lacking = room.pods.length < room.allowedPods ? 0 : PODS;
+  let lacking = room.podCount < room.allowedPods ? 0 : PODS;
   // Unrequested resources are not checked: a node may already be overcommitted.
   if (milliCpu > 0 && milliCpu > allocatable.milliCpu - requested.milliCpu) {
     lacking |= milliCpu > allocatable.milliCpu ? CPU | TOO_SMALL : CPU;

@@ -61,7 +61,7 @@ function emptyRoomOf(node: Node): Room {
   const known = rooms.get(node);
   if (known !== undefined) return known;
   const amounts = new Map(amountsOf(node.status?.allocatable));
-  const room: Room = { pods: [], allowedPods: amounts.get("pods") ?? 0, allocatable: resourcesOf(amounts), requested: NO_RESOURCES };
+  const room: Room = { podCount: 0, allowedPods: amounts.get("pods") ?? 0, allocatable: resourcesOf(amounts), requested: NO_RESOURCES };
   rooms.set(node, room);
   return room;
 }
