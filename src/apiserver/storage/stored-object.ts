@@ -55,7 +55,9 @@ export class SharedObject implements StoredObject {
   #bytes: Uint8Array | undefined;
   /** With resourceVersion, without managedFields. */
   #object: KubeObject | undefined;
-  /** Kept here as long as there are no bytes to read it from. */
+  /** Text of its managedFields, as long as there are no bytes to read it from. Parsed, they would be a fifth of a cluster in memory. */
+  #managedText: string | undefined;
+  /** Until there is a text or there are bytes. */
   #managed: ManagedFields | undefined;
   /** This object in other versions than the stored one. */
   #forms: Map<ServedVersion, KubeObject> | undefined;
@@ -129,6 +131,7 @@ export class SharedObject implements StoredObject {
     made.#bytes = this.#bytes;
     made.#object = this.#object;
     made.#managed = this.#managed;
+    made.#managedText = this.#managedText;
     made.#incomplete = this.#incomplete;
     if (this.#forms !== undefined) made.#forms = new Map(this.#forms);
     made.arriveAt(revision);
@@ -184,7 +187,7 @@ export class SharedObject implements StoredObject {
     this.#completed();
     const known = this.#family.managed.get(this);
     if (known !== undefined) return known;
-    const text = this.#family.format.read(this.bytes()).managedFields;
+    const text = this.#managedText ?? this.#family.format.read(this.bytes()).managedFields;
     const managed = text === "" ? ManagedFields.none : ManagedFields.fromText(text);
     this.#family.managed.set(this, managed);
     return managed;
@@ -194,8 +197,8 @@ export class SharedObject implements StoredObject {
   bytes(): Uint8Array {
     this.#completed();
     if (this.#bytes === undefined) {
-      this.#bytes = this.#family.format.write(this.#object as KubeObject, (this.#managed as ManagedFields).text());
-      this.#managed = undefined; // From now on it can be read from the bytes.
+      this.#bytes = this.#family.format.write(this.#object as KubeObject, this.#writtenManaged());
+      this.#managedText = undefined; // From now on it can be read from the bytes.
     }
     return this.#bytes;
   }
@@ -209,8 +212,15 @@ export class SharedObject implements StoredObject {
   /** The exact size if the bytes exist; otherwise estimated, without the few bytes of layout and resourceVersion. */
   #estimateBytes(): number {
     if (this.#bytes !== undefined) return this.#bytes.length;
-    const managed = (this.#managed as ManagedFields).text();
+    const managed = this.#writtenManaged();
     return jsonByteLength(this.#object) + (managed === "" ? 0 : managed.length + ',"managedFields":'.length);
+  }
+
+  /** Of an object without bytes. */
+  #writtenManaged(): string {
+    this.#managedText ??= (this.#managed as ManagedFields).text();
+    this.#managed = undefined;
+    return this.#managedText;
   }
 
   #finish(object: KubeObject): KubeObject {
