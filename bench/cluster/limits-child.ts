@@ -29,6 +29,11 @@ export interface Cost {
   readonly longestHoldMs: number;
 }
 
+export interface FillCost {
+  readonly tookMs: number;
+  readonly cpuMs: number;
+}
+
 let cluster: Cluster | undefined;
 
 const tasks = {
@@ -41,20 +46,21 @@ const tasks = {
     return { readyMs, kubeconfig: await readFile(cluster.kubeconfig, "utf8") };
   },
 
-  /** Milliseconds until all Pods are Running. */
-  async fill({ count, namespaceCount }: { readonly count: number; readonly namespaceCount: number }): Promise<number> {
+  /** Until all Pods are Running. */
+  async fill({ count, namespaceCount }: { readonly count: number; readonly namespaceCount: number }): Promise<FillCost> {
     const { client } = running();
     for (let index = 0; index < namespaceCount; index++) {
       const name = `ns-${index}`;
       await client.create(namespaces, { apiVersion: "v1", kind: "Namespace", metadata: { name } });
     }
-    const beganAtMs = performance.now();
+    const [beganAtMs, cpu] = [performance.now(), process.cpuUsage()];
     for (let from = 0; from < count; from += AHEAD_MAX) {
       const until = Math.min(count, from + AHEAD_MAX);
       await createMany(until - from, (offset) => createPod(from + offset, namespaceCount));
       await seen(client, pods, until, isRunning);
     }
-    return performance.now() - beganAtMs;
+    const { user, system } = process.cpuUsage(cpu);
+    return { tookMs: performance.now() - beganAtMs, cpuMs: (user + system) / 1_000 };
   },
 
   /** Resources used until `stopMeasuring`. */

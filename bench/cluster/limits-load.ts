@@ -13,6 +13,9 @@ import { podOf } from "./limits-objects.ts";
 /** Namespace of the Pods that are created during the measurement. */
 const NAMESPACE = "default";
 
+/** As many as are needed at this rate while the server answers; more would only be handshakes while it does not. */
+const CONNECTIONS_MAX = 64;
+
 export interface LoadOptions {
   /** In YAML. */
   readonly kubeconfig: string;
@@ -106,6 +109,7 @@ function clientOf(kubeconfig: string): { readonly send: Send; close(): void } {
     cert: decoded(user["client-certificate-data"]),
     key: decoded(user["client-key-data"]),
     keepAlive: true,
+    maxSockets: CONNECTIONS_MAX,
   });
   const send: Send = async (method, path, body, type = "application/json") => {
     const outgoing = request(new URL(path, cluster.server), { method, agent, headers: body === undefined ? {} : { "content-type": type } });
