@@ -14,7 +14,7 @@ import { apiVersionOf, type KubeObject } from "../../api/machinery/object.ts";
 import type { ServedVersion } from "../../api/machinery/resource.ts";
 import type { Entry, Value } from "../../store/store.ts";
 import { StoreError } from "../../store/store-error.ts";
-import { bytesValue, lazyValue } from "../../store/value.ts";
+import { bytesValue } from "../../store/value.ts";
 import type { StoredObject } from "../framework/storage/storage.ts";
 import type { ObjectFormat } from "./object-format.ts";
 
@@ -206,11 +206,11 @@ export class SharedObject implements StoredObject {
   /** The value to commit. Drivers that keep the object itself never request the bytes; for others they are encoded now (`asBytes`). */
   value({ asBytes }: { readonly asBytes: boolean }): Value {
     if (asBytes || this.#bytes !== undefined) return bytesValue(this.bytes(), this);
-    return lazyValue({ memo: this, makeBytes: () => this.bytes(), sizeBytes: () => this.#estimateBytes() });
+    return new ObjectValue(this);
   }
 
   /** The exact size if the bytes exist; otherwise estimated, without the few bytes of layout and resourceVersion. */
-  #estimateBytes(): number {
+  estimateBytes(): number {
     if (this.#bytes !== undefined) return this.#bytes.length;
     const managed = this.#writtenManaged();
     return jsonByteLength(this.#object) + (managed === "" ? 0 : managed.length + ',"managedFields":'.length);
@@ -226,6 +226,23 @@ export class SharedObject implements StoredObject {
   #finish(object: KubeObject): KubeObject {
     const finished = this.#revision === 0 ? object : withResourceVersion(object, String(this.#revision));
     return this.#family.freezes ? deepFreeze(finished) : finished;
+  }
+}
+
+/** A value whose bytes may never be needed. It has no functions of its own, since a cluster in memory keeps one of these per version. */
+class ObjectValue implements Value {
+  readonly memo: SharedObject;
+
+  constructor(memo: SharedObject) {
+    this.memo = memo;
+  }
+
+  bytes(): Uint8Array {
+    return this.memo.bytes();
+  }
+
+  sizeBytes(): number {
+    return this.memo.estimateBytes();
   }
 }
 
