@@ -34,7 +34,7 @@ import { checkApiServerFiles } from "./api-server/check-files.ts";
 import type { NodeConnector } from "../apiserver/framework/node-connector.ts";
 import { kubeletCaller, type CallKubelet } from "./node/kubelet-caller.ts";
 import { nodesConnector } from "./simulated-nodes/nodes-connector.ts";
-import { startNodesPart, type NodesConfig, type NodesPart } from "./simulated-nodes/simulated-nodes.ts";
+import { startNodesPart, type NodesConfig, type NodesContext, type NodesPart } from "./simulated-nodes/simulated-nodes.ts";
 import { serveStore } from "./store/serve-store.ts";
 import { openStore } from "./store/open-store.ts";
 import type { Pki } from "../pki/pki.ts";
@@ -77,6 +77,13 @@ export interface ClusterPartsOptions {
   /** Default: generated, or kept where the serving configuration says; without HTTPS, the fixed ones. */
   readonly pki?: Pki;
   readonly advertised?: StartContext["advertised"];
+  /** The store is a copy of a running cluster's: simulated nodes continue as they are there. Default: they register. */
+  readonly fork?: ForkStart;
+}
+
+export interface ForkStart {
+  /** False: resolves when the API server is there; nodes, controllers and scheduler begin meanwhile. */
+  readonly isAwaited: boolean;
 }
 
 /** What a node needs of the cluster. */
@@ -171,7 +178,9 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   const transportFor = (user: IdentityName, userAgent: string): Transport =>
     requests.counted(aroundTransport(core.transport({ user, userAgent }), user, userAgent), IN_PROCESS_HOST);
   // Before the controllers that watch nodes, which then see all of them from the start.
-  const nodes = starting.use(await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log }));
+  const nodes = starting.use(
+    await startNodesPart(options.nodes, { transportFor, clock, random: random.derive("nodes"), log, ...continued(options.fork) }),
+  );
   late.nodes = nodes;
   const { pki } = server.certificates;
   const clusterDns = dnsServiceAddresses(apiServer.api.serviceClusterIpRange);
@@ -208,18 +217,24 @@ export async function startClusterParts(options: ClusterPartsOptions): Promise<C
   });
   if (scheduler !== undefined) starting.use(scheduler);
   if (scheduler !== undefined) late.scheduler = scheduler;
-  const first = [
+  const awaited = <Part extends ActiveComponent>(component: LeaderElectedComponent<Part>): Promise<Part | undefined> => {
+    if (options.fork?.isAwaited !== false) return acting(component, config);
+    component.started.catch((error: unknown) => log.error("Cannot start a component of a fork", { error }));
+    return Promise.resolve(undefined);
+  };
+  const [startedControllers, startedScheduler] = [await awaited(controllers), scheduler && (await awaited(scheduler))];
+  const first = () => [
     { name: "store", description: describeStore(config) },
     { name: "API server", description: server.door?.url ?? "in this process, without a port" },
-    { name: "controllers", description: describeControllers(await acting(controllers, config)) },
-    ...(scheduler === undefined ? [] : [{ name: "scheduler", description: describeScheduler(await acting(scheduler, config)) }]),
+    { name: "controllers", description: describeControllers(startedControllers ?? controllers.acting()) },
+    ...(scheduler === undefined ? [] : [{ name: "scheduler", description: describeScheduler(startedScheduler ?? scheduler.acting()) }]),
   ];
   const simulated = nodes.names().length === 0 ? [] : [{ name: "nodes", description: `${nodes.names().length} simulated` }];
   const owned = starting.move();
   const dispose = () => owned[Symbol.asyncDispose]();
   return {
     get list() {
-      return [...first, ...(node === undefined ? [] : [{ name: "node", description: node.description }, ...node.parts]), ...simulated];
+      return [...first(), ...(node === undefined ? [] : [{ name: "node", description: node.description }, ...node.parts]), ...simulated];
     },
     onChange: (listener) => node?.onChange?.(listener),
     ...{ store, core, door: server.door, controllers, scheduler, nodes, transportFor },
@@ -241,6 +256,10 @@ async function startServer(store: Store, { listens, apiServer }: ClusterPartsOpt
   }
   const server = await startApiServerOn(store, apiServer, context);
   return { ...server, door: server.part, certificates: server.part };
+}
+
+function continued(fork: ForkStart | undefined): Pick<NodesContext, "continues"> {
+  return fork === undefined ? {} : { continues: fork.isAwaited ? "now" : "meanwhile" };
 }
 
 function podsReach(target: AdvertisedAddress | undefined): Pick<NodeContext, "apiServer"> {

@@ -45,6 +45,29 @@ for (const clock of ["virtual", "real"] as const) {
   });
 }
 
+test("under real time the nodes of a fork are usable before they have begun, and so are those of its fork", async () => {
+  await using cluster = await startCluster({ nodes: 40 });
+  const annotations = { "simulated.k8ts.dev/exec": '{"hostname": {"stdout": "web"}}' };
+  const containers = [{ name: "main", image: "example/app:1" }];
+  await cluster.apply({ apiVersion: "v1", kind: "Pod", metadata: { name: "p", annotations }, spec: { containers } });
+  const { spec } = await cluster.until<Pod>("pod/p", isReady);
+  const own = spec?.nodeName ?? "";
+  const stopped = cluster.nodes.names().find((name) => name !== own) ?? "";
+
+  await using fork = await cluster.fork();
+  await fork.nodes.stop(stopped);
+  await using second = await fork.fork();
+
+  for (const one of [fork, second]) {
+    deepEqual(one.nodes.names(), cluster.nodes.names());
+    equal(one.nodes.isRunning(own), true);
+    equal(one.nodes.isRunning(stopped), false);
+    equal((await one.exec("p", ["hostname"])).stdout, "web");
+    await one.apply(aPod("new"));
+    await one.until<Pod>("pod/new", isReady);
+  }
+});
+
 test("original and fork continue independently, and so do forks of forks", async () => {
   await using a = await startCluster({ clock: "virtual" });
   await a.apply(aConfigMap("shared", { by: "a" }));

@@ -8,7 +8,7 @@ const UNTIL_THE_END = new AbortController().signal;
 
 /** Log of the container. */
 export async function readLogs(nodes: NodesPart, pod: Pod, containerName: string | undefined): Promise<string> {
-  const { runtime } = kubeletOf(nodes, pod);
+  const { runtime } = await kubeletOf(nodes, pod);
   const { id } = await containerOf(nodes, pod, containerName);
   let text = "";
   for await (const line of runtime.logs(id, { follow: false }, UNTIL_THE_END)) text += `${line.text}\n`;
@@ -21,7 +21,7 @@ export async function execIn(
   command: readonly string[],
   containerName: string | undefined,
 ): Promise<ExecOutcome> {
-  const { runtime } = kubeletOf(nodes, pod);
+  const { runtime } = await kubeletOf(nodes, pod);
   const { id } = await containerOf(nodes, pod, containerName);
   const decoders = { stdout: new TextDecoder(), stderr: new TextDecoder() };
   const texts = { stdout: "", stderr: "" };
@@ -37,7 +37,8 @@ async function containerOf(nodes: NodesPart, pod: Pod, name = pod.spec?.containe
   const { containers = [], initContainers = [], ephemeralContainers = [] } = pod.spec ?? {};
   const names = [...containers, ...initContainers, ...ephemeralContainers].map((container) => container.name);
   if (!names.includes(name)) throw new Error(`Pod ${podName} has no container "${name}": it has ${names.join(", ")}`);
-  const container = await kubeletOf(nodes, pod).container({ ...(namespace === undefined ? {} : { namespace }), name: podName }, name);
+  const kubelet = await kubeletOf(nodes, pod);
+  const container = await kubelet.container({ ...(namespace === undefined ? {} : { namespace }), name: podName }, name);
   if (container === undefined) throw new Error(`Container "${name}" of pod ${podName} has not started: wait until the pod is Running`);
   return container;
 }

@@ -71,12 +71,13 @@ interface Start {
   readonly scheduler?: SchedulerConfiguration;
   /** Certificates and keys of the original, if they are random. */
   readonly pki?: Pki;
+  readonly isFork?: boolean;
 }
 
 /** The store is closed with the cluster, also with one that does not come up. */
 async function startOn(store: OpenedStore, options: ClusterOptions & { readonly log: Logger }, start: Start): Promise<Cluster> {
   const { listen = false, controllers = CLUSTER_CONTROLLERS, log } = options;
-  const { clock, seed, nodes, scheduler, pki } = start;
+  const { clock, seed, nodes, scheduler, pki, isFork = false } = start;
   const driver = driverOf(clock);
   await using starting = new Disposables();
   starting.defer(() => store.opened.close());
@@ -88,6 +89,8 @@ async function startOn(store: OpenedStore, options: ClusterOptions & { readonly 
     listens: listen !== false,
     ...(scheduler === undefined ? {} : { scheduler }),
     ...(pki === undefined ? {} : { pki }),
+    // With virtual time, all that is due is done before a test continues.
+    ...(isFork ? { fork: { isAwaited: driver !== undefined } } : {}),
     ...(driver === undefined
       ? {}
       : { aroundExchange: (exchange) => (request, offer, switching) => driver.whenever(exchange(request, offer, switching)) }),
@@ -97,7 +100,7 @@ async function startOn(store: OpenedStore, options: ClusterOptions & { readonly 
       throw await explainListenError(error, placeOf(apiServer));
     }),
   );
-  if (nodes.count > 0) await driven(driver, createStandardClass(createClient(parts.transportFor(ADMINISTRATOR, "k8ts"))));
+  if (nodes.count > 0 && !isFork) await driven(driver, createStandardClass(createClient(parts.transportFor(ADMINISTRATOR, "k8ts"))));
   // What begins with the start is over when it is: nothing of it comes in between what a test does.
   await driver?.settle();
   const owned = starting.move();
@@ -130,7 +133,7 @@ async function fork(
   const opened = (store as MemoryStore).fork({ clock });
   // Without HTTPS they are fixed, public ones.
   const pki = door?.pki ?? original.pki;
-  const start: Start = { ...original, clock, seed, random, nodes: nodes.config(), ...(pki === undefined ? {} : { pki }) };
+  const start: Start = { ...original, clock, seed, random, nodes: nodes.config(), isFork: true, ...(pki === undefined ? {} : { pki }) };
   return startOn({ config: { driver: "memory" }, opened }, { ...options, listen, log }, start);
 }
 

@@ -65,6 +65,8 @@ export interface KubeletOptions {
   readonly metrics?: KubeletMetrics;
   /** Called repeatedly while an image is being pulled. */
   onPull?(image: string, done: PullProgress): void;
+  /** Its Node, its Lease and the status of its Pods are as another process of this kubelet left them just now: it writes nothing at the start. */
+  readonly continues?: boolean;
   /** Cancels a start that waits for a server. */
   readonly signal?: AbortSignal;
 }
@@ -202,8 +204,11 @@ class RunningKubelet implements Kubelet {
     await this.#pods.synced(signal);
     this.runtime.recover?.(this.#pods.list());
     const there = await this.runtime.list();
-    await this.#nodeStatus.register(signal);
-    await this.#lease.renew(signal);
+    if (this.#options.continues === true && this.#nodeStatus.resume()) this.#lease.resume();
+    else {
+      await this.#nodeStatus.register(signal);
+      await this.#lease.renew(signal);
+    }
     this.#starting.use(this.runtime.watch((podUid) => this.#workers.wake(podUid)));
     this.#starting.use(this.#pods.listen(this.#workers));
     for (const sandbox of there) this.#workers.bury(sandbox);

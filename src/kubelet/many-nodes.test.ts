@@ -113,6 +113,25 @@ test("simulated nodes can be added and removed", async () => {
   assert.equal(await readyOf(world, "special"), "True KubeletReady");
 });
 
+test("a fleet that continues another one writes nothing, and renews its leases as before", async () => {
+  await using world = await startWorld();
+  const members = ["node-0", "node-1"].map((name, index) => ({ name, index, isRunning: true }));
+  const before = await world.fleet(2);
+  await world.pod("p", { nodeName: "node-1" });
+  await world.clock.settle();
+  await before[Symbol.asyncDispose]();
+  const written = world.writes.length;
+
+  const fleet = await world.fleet(2, { members, continues: "meanwhile" });
+
+  assert.deepEqual([fleet.isRunning("node-0"), fleet.get("node-0")], [true, undefined]);
+  assert.equal((await driven(world.clock, fleet.whenBegun("node-1")))?.podCount, 1);
+  await world.clock.settle();
+  assert.deepEqual([fleet.get("node-0")?.nodeName, world.writes.slice(written)], ["node-0", []]);
+  await world.clock.advance(60_000);
+  assert.deepEqual([await readyOf(world, "node-0"), await readyOf(world, "node-1")], ["True KubeletReady", "True KubeletReady"]);
+});
+
 test("an idle node has one timer, and running Pods add none", async () => {
   await using world = await startWorld();
   const fleet = await world.fleet(1);

@@ -57,6 +57,11 @@ export interface SimulatedNodesOptions {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  /**
+   * The members ran until now on a copy of this state: they continue without registering. "meanwhile": one after the other, and nothing
+   * waits for them. Absent: they register.
+   */
+  readonly continues?: "now" | "meanwhile";
   /** Cancels the start of all nodes. */
   readonly signal?: AbortSignal;
 }
@@ -82,6 +87,10 @@ export interface SimulatedNodes extends AsyncDisposable {
   readonly members: readonly FleetMember[];
   /** Undefined if it is stopped or does not exist. */
   get(name: string): Kubelet | undefined;
+  /** Also true for one that continues and has not begun yet. */
+  isRunning(name: string): boolean;
+  /** The kubelet of a running node. One that has not begun yet begins now. */
+  whenBegun(name: string): Promise<Kubelet | undefined>;
   /** Adds a node. Default name: the next free one with the prefix. Throws if the name is taken. */
   add(name?: string): Promise<Kubelet>;
   /** Stops the node silently, like a machine without a network. */
@@ -94,7 +103,7 @@ export interface SimulatedNodes extends AsyncDisposable {
   readonly leaseRenewIntervalMs: number;
 }
 
-/** Resolves when all are registered. */
+/** Resolves when all are registered, or, if they continue "meanwhile", at once. */
 export async function startSimulatedNodes(options: SimulatedNodesOptions): Promise<SimulatedNodes> {
   await using starting = new Disposables();
   const fleet = starting.use(new Fleet(options));
@@ -112,6 +121,8 @@ interface Member {
   running: { readonly kubelet: Kubelet; readonly runtime: Runtime } | undefined;
   /** The last requested state. */
   isWanted: boolean;
+  /** It ran in the copied state and has not begun here yet. */
+  continues: boolean;
   /** Set while it starts; concurrent callers share it. */
   starting: { readonly kubelet: Promise<Kubelet>; readonly stop: AbortController } | undefined;
   /** Set while it stops: a start waits for it. */
@@ -123,6 +134,9 @@ class Fleet implements SimulatedNodes {
   readonly #members = new Map<string, Member>();
   readonly #pods: SharedPods;
   readonly #failures: SharedFailures;
+  readonly #stopping = new AbortController();
+  /** The start of nodes that nothing waits for. */
+  #meanwhile: Promise<void> | undefined;
   #made = 0;
 
   constructor(options: SimulatedNodesOptions) {
@@ -149,9 +163,38 @@ class Fleet implements SimulatedNodes {
     return Array.from(this.#members.values(), ({ node: { name, index }, isWanted }) => ({ name, index, isRunning: isWanted }));
   }
 
+  isRunning(name: string): boolean {
+    return this.get(name) !== undefined || this.#members.get(name)?.continues === true;
+  }
+
+  async whenBegun(name: string): Promise<Kubelet | undefined> {
+    const member = this.#members.get(name);
+    return this.get(name) ?? (member?.continues === true ? this.start(name) : undefined);
+  }
+
   async startAll(): Promise<void> {
-    const { count, members, signal } = this.#options;
+    const { count, members, continues, signal } = this.#options;
     const names = members === undefined ? Array.from({ length: count }, () => this.#make().name) : this.#makeAgain(members);
+    if (continues !== undefined) for (const name of names) Object.assign(this.#memberNamed(name), { continues: true, isWanted: true });
+    if (continues !== "meanwhile") return this.#startEach(names, signal);
+    const either = signal === undefined ? this.#stopping.signal : AbortSignal.any([signal, this.#stopping.signal]);
+    this.#meanwhile = this.#continueEach(names, either);
+  }
+
+  /** Never rejects. Each in a turn of its own, so that requests are served in between. */
+  async #continueEach(names: readonly string[], signal: AbortSignal): Promise<void> {
+    const { clock, log } = this.#options;
+    for (const name of names) {
+      await new Promise<void>((resolve) => clock.soon(resolve));
+      if (signal.aborted) return;
+      if (this.#members.get(name)?.continues !== true) continue;
+      await this.start(name).catch((error: unknown) => {
+        if (!signal.aborted) log.error("Cannot continue a simulated node", { node: name, error });
+      });
+    }
+  }
+
+  async #startEach(names: readonly string[], signal: AbortSignal | undefined): Promise<void> {
     const waiting = names.values();
     const starter = async (): Promise<void> => {
       for (const name of waiting) {
@@ -211,9 +254,10 @@ class Fleet implements SimulatedNodes {
 
   async #start(member: Member, signal: AbortSignal): Promise<Kubelet> {
     const { transportFor, informers, runtimeFor, recorderFor, clock, random, log } = this.#options;
-    const { node } = member;
+    const { node, continues } = member;
     const { name } = node;
     signal.throwIfAborted();
+    if (continues) await informers.of(nodes).synced(signal);
     await using starting = new Disposables();
     const runtime = starting.use(runtimeFor(node));
     const kubelet = await startKubelet({
@@ -229,9 +273,11 @@ class Fleet implements SimulatedNodes {
       random,
       log,
       failures: this.#failures,
+      continues,
       signal,
     });
     starting.move();
+    member.continues = false;
     member.running = { kubelet, runtime };
     return kubelet;
   }
@@ -239,6 +285,7 @@ class Fleet implements SimulatedNodes {
   async stop(name: string): Promise<void> {
     const member = this.#memberNamed(name);
     member.isWanted = false;
+    member.continues = false;
     const { starting } = member;
     starting?.stop.abort(new Error(`Node ${name} was stopped before it had started`));
     const stopping = Promise.all([member.stopping, starting?.kubelet.catch(() => undefined)]).then(() => this.#stop(member));
@@ -264,7 +311,9 @@ class Fleet implements SimulatedNodes {
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
+    this.#stopping.abort(new Error("The simulated nodes were stopped"));
     await this.#stopAll();
+    await this.#meanwhile;
     this.#pods[Symbol.dispose]();
   }
 
@@ -298,7 +347,7 @@ class Fleet implements SimulatedNodes {
 
   #take(name: string, index: number): SimulatedNode {
     const node = { name, index, ip: addressOf(index) };
-    this.#members.set(name, { node, running: undefined, isWanted: false, starting: undefined, stopping: undefined });
+    this.#members.set(name, { node, running: undefined, isWanted: false, continues: false, starting: undefined, stopping: undefined });
     return node;
   }
 

@@ -24,7 +24,7 @@ function connectorTo(runtime: object & { logs?(): AsyncIterable<LogLine>; exec?(
     pod: ({ name }: { name: string }) => (name === "web" ? POD : undefined),
     container: () => Promise.resolve(CONTAINER),
   });
-  const nodes = { kubelet: (name: string) => (name === "node-0" ? kubelet : undefined) } as NodesPart;
+  const nodes = { whenBegun: async (name: string) => (name === "node-0" ? kubelet : undefined) } as NodesPart;
   return nodesConnector(() => nodes, { clock: new VirtualClock({ macrotask: () => Promise.resolve() }) });
 }
 

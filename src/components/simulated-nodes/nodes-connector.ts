@@ -32,8 +32,8 @@ export function nodesConnector(nodes: () => NodesPart | undefined, { clock, netw
     async connect(call) {
       const { subresource, target } = call;
       if (network !== undefined && isElsewhere(target)) return network.connect(call);
-      if (target.is === "kubelet" && subresource === "metrics") return resourceMetrics(kubeletAt(nodes(), target));
-      if (target.is === "kubelet" && subresource === "log") return log(kubeletAt(nodes(), target), call, clock);
+      if (target.is === "kubelet" && subresource === "metrics") return resourceMetrics(await kubeletAt(nodes(), target));
+      if (target.is === "kubelet" && subresource === "log") return log(await kubeletAt(nodes(), target), call, clock);
       if (target.is === "kubelet" && subresource === "exec") return channels(call, execIn(nodes(), target, call));
       if (target.is === "kubelet" && subresource === "attach") return channels(call, () => Promise.reject(noAttaching(target)));
       throw new Error(noWayTo(subresource, target));
@@ -58,8 +58,8 @@ const SERVED: readonly string[] = ["log", "exec", "attach"];
 
 type KubeletTarget = Extract<ConnectionTarget, { readonly is: "kubelet" }>;
 
-function kubeletAt(nodes: NodesPart | undefined, { node }: KubeletTarget): Kubelet {
-  const kubelet = nodes?.kubelet(node.name);
+async function kubeletAt(nodes: NodesPart | undefined, { node }: KubeletTarget): Promise<Kubelet> {
+  const kubelet = await nodes?.whenBegun(node.name);
   if (kubelet === undefined) throw new Error(`error dialing backend: dial tcp ${node.host}:${node.port}: connect: no route to host`);
   return kubelet;
 }
@@ -108,7 +108,7 @@ function execIn(nodes: NodesPart | undefined, target: KubeletTarget, { options }
     const { pod = NO_POD, container = "" } = target;
     const { command, stdin = false, stdout = false, stderr = false } = options as PodExecOptions;
     if (!stdin && !stdout && !stderr) throw cannotUpgrade("you must specify at least 1 of stdin, stdout, stderr");
-    const kubelet = kubeletAt(nodes, target);
+    const kubelet = await kubeletAt(nodes, target);
     const found = await kubelet.container(pod, container);
     if (found === undefined || !isRunning(found)) throw cannotUpgrade(`container not found ("${container}")`);
     return kubelet.runtime.exec(found.id, command, streams, signal);

@@ -71,8 +71,10 @@ export interface ClusterNodes {
 export interface NodesPart extends ClusterNodes, AsyncDisposable {
   /** Configuration that restores the same nodes. */
   config(): NodesConfig;
-  /** Undefined if no node of this name is running. */
+  /** Undefined if no node of this name is running, or it continues and has not begun yet. */
   kubelet(name: string): Kubelet | undefined;
+  /** The same when it has begun, at once. */
+  whenBegun(name: string): Promise<Kubelet | undefined>;
 }
 
 export interface NodesContext {
@@ -80,13 +82,14 @@ export interface NodesContext {
   readonly clock: Clock;
   readonly random: Random;
   readonly log: Logger;
+  readonly continues?: SimulatedNodesOptions["continues"];
   /** Aborts the start. */
   readonly signal?: AbortSignal;
 }
 
-/** Resolves when all are registered. */
+/** Resolves when all are registered, or, if they continue "meanwhile", at once. */
 export async function startNodesPart(config: NodesConfig, context: NodesContext): Promise<NodesPart> {
-  const { transportFor, clock, random, log, signal } = context;
+  const { transportFor, clock, random, log, continues, signal } = context;
   await using starting = new Disposables();
   const { simulation: options, poweredOff = [], ...like } = config;
   const off = new Set(poweredOff);
@@ -107,6 +110,7 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
           podCidrs: () => informers.running(nodes)?.get({ name })?.spec?.podCIDRs ?? [],
         }),
       ...{ clock, random, log: log.with({ part: "kubelet" }) },
+      ...(continues === undefined ? {} : { continues }),
       ...(signal === undefined ? {} : { signal }),
     }),
   );
@@ -116,7 +120,7 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
   const owned = starting.move();
   return {
     names: () => fleet.names,
-    isRunning: (name) => fleet.get(name) !== undefined,
+    isRunning: (name) => fleet.isRunning(name),
     async add(name) {
       const { nodeName } = await fleet.add(name);
       storage.add(nodeName);
@@ -134,6 +138,7 @@ export async function startNodesPart(config: NodesConfig, context: NodesContext)
       off.delete(name);
     },
     kubelet: (name) => fleet.get(name),
+    whenBegun: (name) => fleet.whenBegun(name),
     config: () => ({ ...config, members: fleet.members, poweredOff: [...off] }),
     [Symbol.asyncDispose]: () => owned[Symbol.asyncDispose](),
   };
@@ -173,10 +178,10 @@ function known(fleet: SimulatedNodes, name: string): string {
 }
 
 /** The kubelet that has the Pod. Throws if none has. */
-export function kubeletOf(part: NodesPart, { metadata, spec }: Pod): Kubelet {
+export async function kubeletOf(part: NodesPart, { metadata, spec }: Pod): Promise<Kubelet> {
   const nodeName = spec?.nodeName ?? "";
   if (nodeName === "") throw new Error(`pod ${metadata.name} does not have a host assigned`);
-  const kubelet = part.kubelet(nodeName);
+  const kubelet = await part.whenBegun(nodeName);
   if (kubelet === undefined) throw new Error(`Cannot reach node ${nodeName}: it is not running`);
   return kubelet;
 }

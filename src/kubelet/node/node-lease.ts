@@ -38,6 +38,11 @@ export class NodeLease {
     this.#options = options;
   }
 
+  /** The Lease exists: another process of this kubelet renewed it just now. */
+  resume(): void {
+    this.#isFirst = false;
+  }
+
   /** Retries until it is renewed; a Node that does not exist has no Lease. Rejects only with the signal. */
   async renew(signal: AbortSignal): Promise<void> {
     const { clock, failures, nodeName, node } = this.#options;

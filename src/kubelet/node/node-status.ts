@@ -117,6 +117,16 @@ export class NodeStatusManager {
     }
   }
 
+  /** Continues with the Node that the informer shows, as if this process had written it; false if there is none. */
+  resume(): boolean {
+    const node = this.#options.shownNode();
+    if (node === undefined) return false;
+    this.#answered = node;
+    this.#isUnschedulable = node.spec?.unschedulable === true;
+    this.#wasWritten({ isChange: true });
+    return true;
+  }
+
   /** Writes the status if it is due. Never rejects: the next heartbeat retries. */
   async sync(): Promise<void> {
     const { clock, log, nodeName } = this.#options;
