@@ -149,8 +149,8 @@ export class SharedInformer<T extends KubeObject> implements Informer<T>, Reflec
     if (this.#isClosed) return;
     this.#isClosed = true;
     for (const listener of [...this.#listeners]) this.#forget(listener);
-    this.#revisionWaiters.rejectAll(this.#closedError());
-    this.#keyWaiters.rejectAll(this.#closedError());
+    this.#revisionWaiters.rejectAll(() => this.#closedError());
+    this.#keyWaiters.rejectAll(() => this.#closedError());
   }
 
   // ── changes, one at a time ────────────────────────────────────────────────────────────────────────

@@ -62,8 +62,9 @@ export class RevisionWaiters {
     for (let first = this.#waiters.pop(); first !== undefined; first = this.#waiters.pop()) first.resolve();
   }
 
-  rejectAll(reason: unknown): void {
-    for (let first = this.#waiters.pop(); first !== undefined; first = this.#waiters.pop()) first.reject(reason);
+  /** `reason` is called for each: an Error costs more than all else of an informer that nothing waits for. */
+  rejectAll(reason: () => Error): void {
+    for (let first = this.#waiters.pop(); first !== undefined; first = this.#waiters.pop()) first.reject(reason());
   }
 }
 
@@ -95,10 +96,10 @@ export class KeyWaiters {
     for (const key of this.#waiters.keys()) this.changed(key);
   }
 
-  rejectAll(reason: unknown): void {
+  rejectAll(reason: () => Error): void {
     const all = [...this.#waiters.values()];
     this.#waiters.clear();
-    for (const waiters of all) for (const { reject } of waiters) reject(reason);
+    for (const waiters of all) for (const { reject } of waiters) reject(reason());
   }
 
   #leave(key: string, waiter: Waiter & { isDone(): boolean }): void {
