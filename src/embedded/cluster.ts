@@ -121,7 +121,10 @@ export interface Cluster extends AsyncDisposable {
   /** The scheduler's last decisions about a Pod, newest last. */
   decisions(pod: string, options?: InNamespace): readonly Decision[];
 
-  /** An independent cluster with the same state at the same time. */
+  /**
+   * An independent cluster with the same state at the same time. With real time, controllers, scheduler and nodes may begin after it
+   * resolves.
+   */
   fork(options?: ForkOptions): Promise<Cluster>;
   /** Writes state and time to a file, for `startCluster({ from: file })`. */
   snapshot(file: string): Promise<void>;
