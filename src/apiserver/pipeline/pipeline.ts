@@ -310,11 +310,11 @@ function orAborted<T>(signal: CancelSignal | undefined, work: Promise<T>): Promi
   if (signal === undefined) return work;
   if (signal.aborted) {
     void work.catch(() => undefined); // The client already has the answer.
-    return Promise.reject(signal.reason as Error);
+    return Promise.reject(signal.reason);
   }
   // Hot path: both outcomes are handled in one step, since `finally` would allocate four more promises.
   return new Promise((resolve, reject) => {
-    const stop = onAbort(signal, () => reject(signal.reason as Error));
+    const stop = onAbort(signal, () => reject(signal.reason));
     work.then(
       (value) => {
         stop();

@@ -4,7 +4,7 @@
  */
 import { replaceMetadata } from "../../api/changes.ts";
 import { ManagedFields, trackUpdate } from "../../api/machinery/apply/managed-fields.ts";
-import type { KubeObject, ManagedFieldsEntry } from "../../api/machinery/object.ts";
+import type { KubeObject, ManagedFieldsEntry, ObjectMeta } from "../../api/machinery/object.ts";
 import type { Resource } from "../../api/machinery/resource.ts";
 import { formatTime } from "../../api/machinery/time.ts";
 import { alreadyExists, conflict, forbiddenError, StatusError } from "../../api/machinery/status-error.ts";
@@ -119,7 +119,8 @@ const SYSTEM_FIELDS = ["creationTimestamp", "uid", "deletionTimestamp", "deletio
 /** Metadata that only the server sets is dropped, so that no manager owns it. */
 export function withoutSystemFields(object: KubeObject): KubeObject {
   if (SYSTEM_FIELDS.every((name) => object.metadata[name] === undefined)) return object;
-  const { creationTimestamp, uid, deletionTimestamp, deletionGracePeriodSeconds, selfLink, ...metadata } = object.metadata;
+  const metadata: { -readonly [Name in keyof ObjectMeta]: ObjectMeta[Name] } = { ...object.metadata };
+  for (const name of SYSTEM_FIELDS) delete metadata[name];
   return replaceMetadata(object, metadata);
 }
 

@@ -117,7 +117,7 @@ export class NodeStatusManager {
     }
   }
 
-  /** Continues with the Node that the informer shows, as if this process had written it; false if there is none. */
+  /** Continues with the Node that the informer shows, as if this process had written it; false if it does not exist. */
   resume(): boolean {
     const node = this.#options.shownNode();
     if (node === undefined) return false;
