@@ -474,6 +474,27 @@ test("a container whose image is changed is restarted with the new one", async (
   assert((await world.eventsOf("p")).includes("Normal Killing Container c definition changed, will be restarted"));
 });
 
+test("another image ends the back-off of a container, and its own crashes begin anew", async () => {
+  await using world = await startWorld();
+  await world.kubelet("n1");
+  await world.pod("p", {}, scripted({ "run-for": "1s", "exit-code": "1" }));
+  await world.clock.advance(60_000);
+  const waitingBefore = stateOf(await world.get("p"))?.state?.waiting?.message;
+
+  await world.client.patch(
+    pods,
+    { namespace: "default", name: "p" },
+    { type: "strategic", value: { spec: { containers: [{ name: "c", image: "web:2" }] } } },
+  );
+  await world.clock.advance(500);
+  const started = stateOf(await world.get("p"));
+  await world.clock.advance(2_000);
+
+  assert.match(waitingBefore ?? "", /^back-off 40s restarting failed container=c /);
+  assert.deepEqual([started?.image, started?.state?.running !== undefined], ["web:2", true]);
+  assert.match(stateOf(await world.get("p"))?.state?.waiting?.message ?? "", /^back-off 10s restarting failed container=c /);
+});
+
 /** A transport that can be disconnected. */
 function cuttable(world: World, nodeName: string) {
   const transport = world.transportFor(kubeletIdentity(nodeName));

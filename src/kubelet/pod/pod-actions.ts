@@ -12,7 +12,7 @@ import { DevicesError } from "../contracts/pod-devices.ts";
 import { ImageVolumesError, MountError, PodRejectedError } from "../contracts/pod-machine.ts";
 import type { PodAction } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
-import { messageOf, recordContainerEvent, recordImageProblem } from "./pod-events.ts";
+import { definitionOf, messageOf, recordContainerEvent, recordImageProblem } from "./pod-events.ts";
 
 export interface PodActionsOptions extends ContainerStartsOptions {
   /** Called when background work has settled. */
@@ -151,7 +151,8 @@ export class PodActions {
       memory.forgetGranted(id);
     }
     for (const { name, state } of sources.filter((source, index) => sources.findIndex((one) => one.name === source.name) === index))
-      if (state.is === "exited") memory.restartsAll(name, { endedAtMs: state.finishedAtMs, nowMs: clock.now() });
+      if (state.is === "exited")
+        memory.restartsAll(definitionOf(pod, name).container, { endedAtMs: state.finishedAtMs, nowMs: clock.now() });
   }
 
   // ── sandbox ───────────────────────────────────────────────────────────────────────────────────────

@@ -2,10 +2,17 @@
  * State of a Pod that the kubelet keeps between syncs because no other component has it: failures and their back-offs. After a restart it
  * is restored as far as possible (restore-state.ts).
  */
-import type { Container, Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
+import type { Container, EphemeralContainer, Pod, ResourceRequirements } from "../../api/generated/core/v1.ts";
 import { exponentialDelayMs } from "../../base/backoff.ts";
 import type { PullFailure } from "../images/pull-back-off.ts";
-import { BACK_OFF_MIN_MS, backOffUntilMs, grownBackOff, type BackOff } from "./containers/back-off.ts";
+import {
+  BACK_OFF_MIN_MS,
+  backOffUntilMs,
+  grownBackOff,
+  restartBackOff,
+  restartedProgram,
+  type RestartBackOff,
+} from "./containers/back-off.ts";
 import { PodNetworkError, type ImageProblem, type PodEviction } from "../contracts/pod-machine.ts";
 import { RuntimeError } from "../contracts/runtime.ts";
 import { usedVolumes } from "./used-volumes.ts";
@@ -35,7 +42,7 @@ export interface PodMemory {
   /** Why the node evicts or rejects the Pod; undefined: it does not. */
   readonly eviction?: PodEviction | undefined;
   /** Restart back-off by container name. */
-  readonly crashes: ReadonlyMap<string, BackOff>;
+  readonly crashes: ReadonlyMap<string, RestartBackOff>;
   /**
    * Ids of containers that exited together with their sandbox before this kubelet started, as in a reboot: they do not count as crashes.
    */
@@ -71,7 +78,7 @@ export interface PodMemory {
 /** Mutable state of one Pod worker. */
 export class PodWorkerMemory implements PodMemory {
   eviction: PodEviction | undefined;
-  readonly crashes = new Map<string, BackOff>();
+  readonly crashes = new Map<string, RestartBackOff>();
   readonly endedBefore = new Set<string>();
   readonly failures = new Map<string, StartFailure>();
   readonly pulls = new Map<string, PullFailure>();
@@ -109,16 +116,21 @@ export class PodWorkerMemory implements PodMemory {
   }
 
   /** The container exited and is restarted: its back-off grows. */
-  restarts(name: string, { endedAtMs, nowMs }: { readonly endedAtMs: number; readonly nowMs: number }): void {
-    this.crashes.set(name, grownBackOff(this.crashes.get(name), { eventMs: endedAtMs, nowMs }));
+  restarts(container: Container | EphemeralContainer, { endedAtMs, nowMs }: { readonly endedAtMs: number; readonly nowMs: number }): void {
+    const grown = grownBackOff(restartBackOff(this.crashes, container), { eventMs: endedAtMs, nowMs });
+    this.crashes.set(container.name, { ...grown, of: restartedProgram(container) });
   }
 
   /** A container demanded that all are restarted: the first time at once, then with its back-off. */
-  restartsAll(source: string, { endedAtMs, nowMs }: { readonly endedAtMs: number; readonly nowMs: number }): void {
-    const crash = this.crashes.get(source);
+  restartsAll(
+    container: Container | EphemeralContainer,
+    { endedAtMs, nowMs }: { readonly endedAtMs: number; readonly nowMs: number },
+  ): void {
+    const source = container.name;
+    const crash = restartBackOff(this.crashes, container);
     const retryAtMs = backOffUntilMs(crash, endedAtMs);
     this.restartAll = crash === undefined || retryAtMs === undefined ? undefined : { source, delayMs: crash.delayMs, retryAtMs };
-    this.restarts(source, { endedAtMs, nowMs });
+    this.restarts(container, { endedAtMs, nowMs });
   }
 
   started(name: string): void {

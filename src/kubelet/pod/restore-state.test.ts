@@ -1,5 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
+import { restartBackOff } from "./containers/back-off.ts";
 import { PodWorkerMemory } from "./pod-state.ts";
 import { restoreState } from "./restore-state.ts";
 import type { RuntimeContainer } from "../contracts/runtime.ts";
@@ -65,7 +66,8 @@ for (const { restarts, unreported = 0, waitedMs, reported, delayMs } of rows) {
       isSimulated: true,
     });
 
-    assert.deepEqual(memory.crashes.get("c"), delayMs === undefined ? undefined : { delayMs, updatedAtMs: BEGUN_MS });
+    const restored = restartBackOff(memory.crashes, { name: "c", image: "i" });
+    assert.deepEqual([restored?.delayMs, restored?.updatedAtMs], [delayMs, delayMs === undefined ? undefined : BEGUN_MS]);
   });
 }
 

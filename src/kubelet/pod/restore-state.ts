@@ -9,7 +9,8 @@
  */
 import type { ContainerStatus, Pod } from "../../api/generated/core/v1.ts";
 import { timestampMs } from "../../api/core/v1/pod/readiness.ts";
-import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, type BackOff } from "./containers/back-off.ts";
+import { BACK_OFF_MIN_MS, grownBackOff, parseSeconds, repeatedBackOff, restartedProgram, type BackOff } from "./containers/back-off.ts";
+import { definitionOf } from "./pod-events.ts";
 import type { PodWorkerMemory } from "./pod-state.ts";
 import type { Waiting } from "./plan/plan-contract.ts";
 import type { SandboxStatus } from "../contracts/runtime.ts";
@@ -37,7 +38,7 @@ export function restoreState(
   for (const status of statusesOf(pod)) {
     if (isResizable && status.resources !== undefined) memory.granted.set(runtimeId(status), status.resources);
     const crash = isSimulated || isCrashing(status) || hasCrashedHere(status, sandbox) ? crashOf(status, sandbox) : undefined;
-    if (crash !== undefined) memory.crashes.set(status.name, crash);
+    if (crash !== undefined) memory.crashes.set(status.name, { ...crash, of: restartedProgram(definitionOf(pod, status.name).container) });
     restorePull(memory, status, pod, nowMs);
   }
   if (sandbox?.state !== "not-ready") return;

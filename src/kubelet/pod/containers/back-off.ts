@@ -2,6 +2,8 @@
  * Exponential back-off of the kubelet: 10 s, doubled after each failure, at most 5 min, reset after 10 min without one. Upstream's values,
  * and without jitter, so that users can predict the next attempt.
  */
+import type { Container, EphemeralContainer } from "../../../api/generated/core/v1.ts";
+
 export interface BackOff {
   readonly delayMs: number;
   /** When it last grew, in milliseconds since the epoch. */
@@ -34,6 +36,24 @@ export function backOffUntilMs(backOff: BackOff | undefined, eventMs: number): n
 
 function isExpired({ updatedAtMs }: BackOff, eventMs: number): boolean {
   return eventMs - updatedAtMs > EXPIRES_AFTER_MS;
+}
+
+/** Back-off of the restarts of a container. As upstream, it begins anew with another image and with other resources. */
+export interface RestartBackOff extends BackOff {
+  readonly of: string;
+}
+
+type Restarted = Pick<Container | EphemeralContainer, "name" | "image" | "resources">;
+
+/** What a back-off of restarts applies to. */
+export function restartedProgram({ image = "", resources = {} }: Restarted): string {
+  return JSON.stringify([image, resources]);
+}
+
+/** The back-off of the container as it is now, of those by name. */
+export function restartBackOff(known: ReadonlyMap<string, RestartBackOff>, container: Restarted): RestartBackOff | undefined {
+  const backOff = known.get(container.name);
+  return backOff?.of === restartedProgram(container) ? backOff : undefined;
 }
 
 /** Formats a duration of whole seconds as Go does: "10s", "2m40s", "5m0s". */

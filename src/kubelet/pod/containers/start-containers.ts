@@ -98,7 +98,7 @@ export class ContainerStarts {
   async #start(pod: Pod, action: StartAction, sandbox: SandboxStatus, start: Start): Promise<void> {
     const { runtime, memory, clock, recorder } = this.#options;
     const { container, endedAtMs } = action;
-    if (endedAtMs !== undefined) memory.restarts(container.name, { endedAtMs, nowMs: clock.now() });
+    if (endedAtMs !== undefined) memory.restarts(container, { endedAtMs, nowMs: clock.now() });
     const imageId = action.madeId === undefined ? await ensureImage(pod, container, start, this.#options) : "";
     if (imageId === undefined || start.isGivenUp) return;
     let step: FailedStep = "CreateContainerError";

@@ -3,7 +3,7 @@ import type { Container, EphemeralContainer, Pod } from "../../../api/generated/
 import { allContainers } from "../../../api/core/v1/pod/containers.ts";
 import { pullBackOff, volumeImageBackOff } from "../../images/pull-back-off.ts";
 import { usedVolumes } from "../used-volumes.ts";
-import { backOffUntilMs, formatSeconds } from "../containers/back-off.ts";
+import { backOffUntilMs, formatSeconds, restartBackOff } from "../containers/back-off.ts";
 import type { RestartAllBackOff, StartFailure } from "../pod-state.ts";
 import type { ContainerRole, PodAction, PodPlan, PodView, Waiting } from "./plan-contract.ts";
 import { GRACE_MIN_MS, stopGraceMs } from "../../shared/grace-period.ts";
@@ -77,14 +77,14 @@ export class Planning {
     });
   }
 
-  /** Replaces the running container. */
+  /** Replaces the running container. If it restarted before, its new back-off begins here, as upstream. */
   restart(
     container: Container,
     known: RuntimeContainer,
     { role, message = `Container ${container.name} definition changed, will be restarted` }: Restarting,
   ): void {
     this.add({ do: "stop-containers", groups: [[known]], graceMs: stopGraceMs(this.#view.pod), message });
-    this.add({ do: "start-container", container, role, attempt: known.attempt + 1 });
+    this.add({ do: "start-container", container, role, attempt: known.attempt + 1, ...this.#endOfEarlier(container.name) });
   }
 
   /**
@@ -92,19 +92,18 @@ export class Planning {
    * attempt before.
    */
   restartUnhealthy(container: Container, known: RuntimeContainer, { role, failed }: Failing): void {
-    const { pod, sandbox } = this.#view;
+    const { pod } = this.#view;
     const { name } = container;
     const isRestarted = role === "init" || (container.restartPolicy ?? pod.spec?.restartPolicy) !== "Never";
     const graceMs = graceAfterProbeMs(pod, container, failed);
     const message = role === "init" ? `Init container ${name} failed ${failed} probe` : `Container ${name} failed ${failed} probe`;
     const promise = role === "regular" && isRestarted ? ", will be restarted" : "";
     this.add({ do: "stop-containers", groups: [[known]], graceMs, message: `${message}${promise}` });
-    const earlier = sandbox?.containers.find((other) => other.name === name && other.state.is === "exited");
-    const endedAtMs = earlier?.state.is === "exited" ? earlier.state.finishedAtMs : undefined;
+    const ended = this.#endOfEarlier(name);
+    const { endedAtMs } = ended;
     if (!isRestarted || this.#mustWait(container, endedAtMs)) return;
     // The container that is stopped now is the one kept for inspection.
     this.#prune(name, { kept: 0 });
-    const ended = endedAtMs === undefined ? {} : { endedAtMs };
     this.add({ do: "start-container", container, role, attempt: known.attempt + 1, ...ended });
   }
 
@@ -138,7 +137,7 @@ export class Planning {
 
   #mustWait(container: Container | EphemeralContainer, endedAtMs: number | undefined): boolean {
     const { memory, nowMs } = this.#view;
-    const crash = memory.crashes.get(container.name);
+    const crash = restartBackOff(memory.crashes, container);
     const crashUntilMs = endedAtMs === undefined ? undefined : backOffUntilMs(crash, endedAtMs);
     if (crash !== undefined && crashUntilMs !== undefined && crashUntilMs > nowMs) {
       const message = `back-off ${formatSeconds(crash.delayMs)} restarting failed container=${container.name} pod=${this.#podText()}`;
@@ -150,6 +149,12 @@ export class Planning {
     const pull = memory.pulls.get(image);
     const wait = pull === undefined ? undefined : pullBackOff(image, pull, nowMs);
     return wait !== undefined && this.#wait(name, wait.waiting, wait.untilMs);
+  }
+
+  /** When the newest exited attempt of the container ended. */
+  #endOfEarlier(name: string): { readonly endedAtMs?: number } {
+    const earlier = this.#view.sandbox?.containers.find((other) => other.name === name && other.state.is === "exited");
+    return earlier?.state.is === "exited" ? { endedAtMs: earlier.state.finishedAtMs } : {};
   }
 
   #wait(name: string, waiting: Waiting, untilMs: number): true {

@@ -305,7 +305,7 @@ test("a crashed container waits longer each time, and from the minimum after ten
     const endedAtMs = nowMs;
     nowMs = waiting.syncAtMs ?? nowMs;
     assert.deepEqual(planOf({ sandbox: box, memory, nowMs }).actions.map(words).at(-1), `start c#${crash + 1}`);
-    memory.restarts("c", { endedAtMs, nowMs });
+    memory.restarts(REGULAR, { endedAtMs, nowMs });
   }
 
   assert.deepEqual(seen, [undefined, 10_000, 20_000, 40_000, 80_000, 160_000, 300_000, 300_000]);
