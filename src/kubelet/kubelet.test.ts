@@ -474,7 +474,7 @@ test("a container whose image is changed is restarted with the new one", async (
   assert((await world.eventsOf("p")).includes("Normal Killing Container c definition changed, will be restarted"));
 });
 
-test("another image ends the back-off of a container, and its own crashes begin anew", async () => {
+test("another image ends the back-off of a container, and its own crashes count from the first", async () => {
   await using world = await startWorld();
   await world.kubelet("n1");
   await world.pod("p", {}, scripted({ "run-for": "1s", "exit-code": "1" }));

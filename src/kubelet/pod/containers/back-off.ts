@@ -38,7 +38,7 @@ function isExpired({ updatedAtMs }: BackOff, eventMs: number): boolean {
   return eventMs - updatedAtMs > EXPIRES_AFTER_MS;
 }
 
-/** Back-off of the restarts of a container. As upstream, it begins anew with another image and with other resources. */
+/** Back-off of the restarts of a container. As upstream, it is reset by another image and by other resources. */
 export interface RestartBackOff extends BackOff {
   readonly of: string;
 }
