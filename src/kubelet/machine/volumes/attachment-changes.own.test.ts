@@ -41,6 +41,7 @@ async function startScene({ onResolve }: { readonly onResolve?: (detachable: () 
     ...{ node, directories, staged, clock },
     reportInUse: () => Promise.resolve(),
     onUnused: () => void (unused += 1),
+    onOwed: () => {},
     timed: (_operation, _plugin, run) => run(),
   });
   return {

@@ -14,12 +14,15 @@ export class PodDirectories {
   readonly pods: string;
   /** The parent of what Pods share, in a directory per plugin: staged volumes, sockets of drivers. */
   readonly plugins: string;
+  /** Records of volumes that no Pod uses any more and that are still staged. */
+  readonly unstaging: string;
 
   /** `root` is absolute and free of symbolic links, as paths in the kernel's mount table are. */
   constructor(root: string) {
     this.root = root;
     this.pods = joinPath(root, "pods");
     this.plugins = joinPath(root, "plugins");
+    this.unstaging = joinPath(root, "k8ts-unstaging");
   }
 
   pod(podUid: string): string {

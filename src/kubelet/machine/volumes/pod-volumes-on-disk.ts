@@ -39,6 +39,7 @@ import { StagedVolumes } from "./staged-volumes.ts";
 import { checkSubPath, mountSubPath } from "./sub-paths.ts";
 import { startUpdates, type Updates } from "./updates.ts";
 import { VolumeExpansion, type VolumeExpansionOptions } from "./volume-expansion.ts";
+import { UnstageRetries } from "./unstage-retries.ts";
 import { countVolumes, timedOperations } from "./volume-metrics.ts";
 import { volumeOwnership } from "./volume-ownership.ts";
 import { VolumeSetUp, type PlacedVolume } from "./volume-set-up.ts";
@@ -120,6 +121,7 @@ class PodVolumesOnDisk implements PodVolumes {
   readonly #setUp: VolumeSetUp;
   readonly #expansion: VolumeExpansion | undefined;
   readonly #checks: ClaimChecks;
+  readonly #unstaging: UnstageRetries;
 
   constructor(options: PodVolumesOptions, directories: PodDirectories, staged: StagedVolumes) {
     this.#options = options;
@@ -147,12 +149,22 @@ class PodVolumesOnDisk implements PodVolumes {
         await this.#expandAll(signal);
       },
     });
+    this.#unstaging = new UnstageRetries({
+      ...{ staged, node, clock: options.clock, log: options.log },
+      timed: timedOperations(options),
+      onUnused: () => this.#reportUnused(),
+    });
+    this.#unstaging.want();
     this.#setUp = new VolumeSetUp({
       node,
       directories,
       staged,
       reportInUse: (volumeId) => this.#reportInUse(volumeId),
       onUnused: () => this.#reportUnused(),
+      onOwed: (volumeId, failure) => {
+        this.#unstaging.failed(volumeId, failure);
+        this.#unstaging.want();
+      },
       timed: timedOperations(options),
       clock: options.clock,
     });
@@ -252,6 +264,7 @@ class PodVolumesOnDisk implements PodVolumes {
     for (const { stop } of this.#pods.values()) stop.abort(NOT_NEEDED);
     this.#pods.clear();
     await this.#checks[Symbol.asyncDispose]();
+    await this.#unstaging[Symbol.asyncDispose]();
     await this.#updates[Symbol.asyncDispose]();
     await this.#turns.ended();
   }

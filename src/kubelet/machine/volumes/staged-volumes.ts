@@ -1,9 +1,11 @@
 /**
  * Staged volumes of this node: which Pods use them is recorded in the state directories of the Pods before anything is staged, so that a
- * kubelet that was killed anywhere still unstages after the last Pod. Operations on one volume are serialized. Not here: what staging does
- * (kubelet/volumes), and when the Node's status shows a volume as in use (volumes-in-use.ts).
+ * kubelet that was killed anywhere still unstages after the last Pod. A Pod does not wait for that: what could not be unstaged is recorded
+ * beside the Pods and retried. Operations on one volume are serialized. Not here: what staging does (kubelet/volumes), and when to retry
+ * (unstage-retries.ts).
  */
 import type { Logger } from "../../../base/logger.ts";
+import { sha256 } from "../../../host/crypto/hash.ts";
 import { joinPath, readTextIfAny, removeFile } from "../../../host/files/files.ts";
 import { writePrivateText } from "../../../host/files/private-files.ts";
 import { makeDirectories, namesIn } from "../../../host/files/shared-directory.ts";
@@ -23,7 +25,18 @@ export interface StagingRecord {
   readonly directory?: string;
 }
 
+/** A volume that no Pod uses any more and that could not be unstaged. */
+interface OwedVolume extends StagingRecord {
+  /** Directory name of its plugin. */
+  readonly plugin: string;
+  readonly directory: string;
+}
+
 export class StagedVolumes {
+  /** Absent: a Pod waits until its volumes are unstaged. */
+  readonly #owedDirectory: string | undefined;
+  /** By volume. */
+  readonly #owed = new Map<string, OwedVolume>();
   readonly #turns = new KeyedTurns();
   /** By state directory. */
   readonly #records = new Map<string, StagingRecord>();
@@ -33,9 +46,19 @@ export class StagedVolumes {
   /** Pods of earlier processes whose records could not be read. */
   unreadable = 0;
 
+  constructor(directories?: Pick<PodDirectories, "unstaging">) {
+    this.#owedDirectory = directories?.unstaging;
+  }
+
   /** Reads what earlier processes recorded. */
   static async open(directories: PodDirectories, log: Logger): Promise<StagedVolumes> {
-    const opened = new StagedVolumes();
+    const opened = new StagedVolumes(directories);
+    for (const name of await namesIn(directories.unstaging)) {
+      await opened.#readOwed(joinPath(directories.unstaging, name)).catch((error: unknown) => {
+        opened.unreadable += 1;
+        log.warn("Ignoring the unreadable record of a volume to unstage", { record: name, error });
+      });
+    }
     for (const podUid of await namesIn(directories.pods)) {
       await opened.#read(directories, podUid).catch((error: unknown) => {
         opened.unreadable += 1;
@@ -57,9 +80,18 @@ export class StagedVolumes {
     }
   }
 
+  async #readOwed(file: string): Promise<void> {
+    const text = await readTextIfAny(file);
+    const record = readRecord(text);
+    const { plugin } = JSON.parse(text) as Partial<OwedVolume>;
+    if (record?.directory === undefined || typeof plugin !== "string") throw new Error(`Cannot use the record ${text}: it is incomplete`);
+    this.#owed.set(record.volumeId, { ...record, directory: record.directory, plugin });
+    this.#staged.add(record.volumeId);
+  }
+
   /** Names of all volumes that a controller attached or is to attach, sorted. */
   attachable(): readonly string[] {
-    const used = [...this.#records.values()].filter(({ isAttachable }) => isAttachable);
+    const used = [...this.#records.values(), ...this.#owed.values()].filter(({ isAttachable }) => isAttachable);
     return [...new Set(used.map(({ volumeId }) => volumeId))].toSorted();
   }
 
@@ -119,19 +151,75 @@ export class StagedVolumes {
     await this.#keep(stateDirectory, record);
   }
 
-  /** The Pod has unmounted the volume. The record is removed last, so that an interrupted call is repeated. */
-  async release({ stateDirectory }: VolumeLocation, { plugin, node, timed }: Releasing): Promise<void> {
+  /**
+   * The Pod has unmounted the volume. The record is removed last, so that an interrupted call is repeated. As upstream, the Pod does not wait
+   * for a driver that fails to unstage: resolves with the failure, and the volume is owed.
+   */
+  async release({ stateDirectory }: VolumeLocation, { plugin, node, timed }: Releasing): Promise<unknown> {
     const record = this.#records.get(stateDirectory);
-    if (record === undefined) return;
-    await this.#turns.run(record.volumeId, async () => {
+    if (record === undefined) return undefined;
+    return this.#turns.run(record.volumeId, async () => {
       const { volumeId, directory } = record;
-      const isUsed = [...this.#records].some(([other, { volumeId: id }]) => other !== stateDirectory && id === volumeId);
-      const { staging } = plugin;
-      if (!isUsed && directory !== undefined && staging !== undefined) await timed(() => staging.unstage(directory, node));
-      if (!isUsed) this.#staged.delete(volumeId);
+      let failure: unknown;
+      if (!this.#isUsed(volumeId, stateDirectory)) {
+        failure = directory === undefined ? undefined : await this.#unstage({ ...record, directory }, { plugin, node, timed });
+        if (failure === undefined) this.#staged.delete(volumeId);
+      }
       await removeFile(joinPath(stateDirectory, RECORD_FILE));
       this.#records.delete(stateDirectory);
+      return failure;
     });
+  }
+
+  /** Resolves with the failure, after the volume was recorded as owed. */
+  async #unstage(record: StagingRecord & { readonly directory: string }, { plugin, node, timed }: Releasing): Promise<unknown> {
+    const { staging } = plugin;
+    try {
+      if (staging !== undefined) await timed(() => staging.unstage(record.directory, node));
+      await this.#settle(record.volumeId);
+      return undefined;
+    } catch (error) {
+      if (this.#owedDirectory === undefined) throw error;
+      const owed = { ...record, plugin: plugin.directory };
+      await makeDirectories(this.#owedDirectory, PARENT_MODE);
+      await writePrivateText(this.#owedFile(record.volumeId), JSON.stringify(owed));
+      this.#owed.set(record.volumeId, owed);
+      return error;
+    }
+  }
+
+  /** Volumes that no Pod uses any more and that are still staged. */
+  get owed(): readonly Pick<OwedVolume, "volumeId" | "plugin" | "isBlockDevice">[] {
+    return [...this.#owed.values()];
+  }
+
+  /** Tries again to unstage an owed volume, unless a Pod uses it again. Resolves with the failure. */
+  async retry(volumeId: string, releasing: Releasing): Promise<unknown> {
+    return this.#turns.run(volumeId, async () => {
+      const owed = this.#owed.get(volumeId);
+      if (owed === undefined) return undefined;
+      if (this.#isUsed(volumeId)) return this.#settle(volumeId);
+      const failure = await this.#unstage(owed, releasing);
+      if (failure === undefined) this.#staged.delete(volumeId);
+      return failure;
+    });
+  }
+
+  #isUsed(volumeId: string, except?: string): boolean {
+    return [...this.#records].some(([stateDirectory, record]) => stateDirectory !== except && record.volumeId === volumeId);
+  }
+
+  async #settle(volumeId: string): Promise<void> {
+    if (!this.#owed.has(volumeId)) return;
+    await removeFile(this.#owedFile(volumeId));
+    this.#owed.delete(volumeId);
+  }
+
+  /** Handles of volumes have slashes and any length. */
+  #owedFile(volumeId: string): string {
+    const hash = sha256();
+    hash.update(Buffer.from(volumeId));
+    return joinPath(this.#owedDirectory ?? "", `${Buffer.from(hash.digest()).toString("hex")}.json`);
   }
 
   async #keep(stateDirectory: string, record: StagingRecord): Promise<void> {
@@ -141,7 +229,7 @@ export class StagedVolumes {
   }
 }
 
-interface Releasing extends Omit<Staging, "resolved"> {
+export interface Releasing extends Omit<Staging, "resolved"> {
   /** Measures the duration. */
   timed(run: () => Promise<void>): Promise<void>;
 }

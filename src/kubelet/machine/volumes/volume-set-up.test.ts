@@ -20,6 +20,7 @@ function setUpWith(errors: readonly VolumeError[], { always }: { readonly always
     staged: new StagedVolumes(),
     reportInUse: () => Promise.resolve(),
     onUnused: () => {},
+    onOwed: () => {},
     timed: (_operation, _plugin, run) => run(),
     clock,
   });

@@ -32,6 +32,8 @@ export interface VolumeSetUpOptions {
   readonly reportInUse: (volumeId: string) => Promise<void>;
   /** A volume need not be reported as in use any more. */
   readonly onUnused: () => void;
+  /** A volume that no Pod uses any more could not be unstaged. */
+  readonly onOwed: (volumeId: string, failure: unknown) => void;
   readonly timed: TimedOperation;
   readonly clock: Clock;
 }
@@ -152,7 +154,8 @@ export class VolumeSetUp {
           ? (["unmap_volume", "unmap_device"] as const)
           : (["volume_unmount", "unmount_device"] as const);
         await timed(unmount, fullName, () => plugin.unmount(location, node));
-        await staged.release(location, { plugin, node, timed: (run) => timed(unstage, fullName, run) });
+        const failure = await staged.release(location, { plugin, node, timed: (run) => timed(unstage, fullName, run) });
+        if (failure !== undefined) this.#options.onOwed(record?.volumeId ?? "", failure);
       }
     }
   }
