@@ -133,3 +133,16 @@ test("the due time of the next probe follows from its period and state", async (
     });
   }
 });
+
+test("readiness that succeeded once has no back-off, whether in this process or reported by the one before", () => {
+  const dueAtMs = (state: ProbeState): number | undefined =>
+    nextProbeAtMs({
+      ...{ kind: "readiness", probe: EVERY_TEN, runningSinceMs: 0, isStarted: true, isEnding: false, firstDueAtMs: 0, nowMs: 4_000 },
+      state: { ...afterAnswer(state, { kind: "readiness", probe: EVERY_TEN, answer: "failure" }), probedAtMs: 4_000 },
+    });
+  const neverReady = newProbeState("readiness");
+  const wasReady = afterAnswer(neverReady, { kind: "readiness", probe: EVERY_TEN, answer: "success" });
+  const reportedReady = newProbeState("readiness", { isReady: true, isStarted: true });
+
+  assert.deepEqual([neverReady, wasReady, reportedReady].map(dueAtMs), [5_000, 14_000, 14_000]);
+});

@@ -33,7 +33,7 @@ export interface ProbeState {
   /** Number of equal responses in a row. */
   readonly last: "success" | "failure" | undefined;
   readonly run: number;
-  /** At least one response was a success, in this kubelet process or in an earlier one. */
+  /** At least one response was a success, or the container was ready when this kubelet process began. */
   readonly hasSucceeded: boolean;
   /** The result is final until the container is replaced. */
   readonly isOnHold: boolean;

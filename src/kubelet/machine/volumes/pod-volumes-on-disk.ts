@@ -29,7 +29,7 @@ import { PARENT_MODE } from "../../volumes/framework/volume-directory.ts";
 import { VolumeError } from "../../volumes/framework/volume-error.ts";
 import type { VolumeImages, VolumeNode, VolumeReferences } from "../../volumes/framework/volume-plugin.ts";
 import type { KubeletMetrics } from "../../kubelet-metrics.ts";
-import { ClaimChecks } from "./claim-checks.ts";
+import { VolumeChecks } from "./volume-checks.ts";
 import { MachineIscsiInitiator } from "./iscsi-initiator.ts";
 import { KeyedTurns } from "./keyed-turns.ts";
 import { linuxMounter } from "./linux-mounter.ts";
@@ -120,7 +120,7 @@ class PodVolumesOnDisk implements PodVolumes {
   readonly #node: VolumeNode;
   readonly #setUp: VolumeSetUp;
   readonly #expansion: VolumeExpansion | undefined;
-  readonly #checks: ClaimChecks;
+  readonly #checks: VolumeChecks;
   readonly #unstaging: UnstageRetries;
 
   constructor(options: PodVolumesOptions, directories: PodDirectories, staged: StagedVolumes) {
@@ -141,7 +141,7 @@ class PodVolumesOnDisk implements PodVolumes {
     this.#node = node;
     this.#expansion =
       options.claims && new VolumeExpansion({ ...options.claims, node, clock: options.clock, timed: timedOperations(options) });
-    this.#checks = new ClaimChecks({
+    this.#checks = new VolumeChecks({
       clock: options.clock,
       isNeeded: () => this.#expandable().length > 0 || this.#attached().length > 0,
       check: async (signal) => {
@@ -299,7 +299,7 @@ class PodVolumesOnDisk implements PodVolumes {
       const { namespace = "", name = "" } = claim?.metadata ?? {};
       mounted.volumes.set(volume.name, claim === undefined ? volumeOfPod : { ...volumeOfPod, claim: { namespace, name } });
       mounted.placed.set(volume.name, placed);
-      if (claim !== undefined) this.#checks.want();
+      this.#checks.want();
     } catch (error) {
       throw failedSetUp(placed.podVolume.volumeName, error);
     }

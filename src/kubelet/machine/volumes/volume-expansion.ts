@@ -1,6 +1,6 @@
 /**
  * Grows volumes on this node after their claims were enlarged, and reports it in the claim's status and in Events, with upstream's messages.
- * Not here: when it is checked (claim-checks.ts), and growing in the backend (a controller, a provisioner).
+ * Not here: when it is checked (volume-checks.ts), and growing in the backend (a controller, a provisioner).
  */
 import type { PersistentVolumeClaim, PersistentVolumeClaimStatus } from "../../../api/generated/core/v1.ts";
 import { persistentVolumeClaims } from "../../../api/core/v1/persistent-volume-claim.ts";

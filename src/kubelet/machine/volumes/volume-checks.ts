@@ -1,14 +1,18 @@
 /**
- * Checks mounted claims periodically, because a node may read its claims but not watch them: an enlarged one is grown. The timer runs only
- * while there is something to check. Not here: what growing does (volume-expansion.ts).
+ * Checks mounted volumes periodically, because a node may read their claims and CSIDrivers but not watch them: an enlarged claim is grown,
+ * and a volume that no controller has to attach any more leaves the volumes in use. The timer runs only while there is something to check.
+ * Not here: what growing does (volume-expansion.ts), and what an attachment means (volume-set-up.ts).
  */
 import { NOT_NEEDED } from "../../../base/abort.ts";
 import type { Clock } from "../../../base/clock.ts";
 
-/** Upstream notices an enlarged claim with the next sync of its Pod, within 60 to 90 s. */
+/**
+ * Upstream notices an enlarged claim with the next sync of its Pod, within 60 to 90 s. A CSIDriver it watches; here each check reads the
+ * CSIDriver of every attached volume, so that more frequent checks would load the API server.
+ */
 const INTERVAL_MS = 20_000;
 
-export interface ClaimChecksOptions {
+export interface VolumeChecksOptions {
   readonly clock: Clock;
   /** Whether there is anything to check. */
   isNeeded(): boolean;
@@ -16,12 +20,12 @@ export interface ClaimChecksOptions {
   check(signal: AbortSignal): Promise<void>;
 }
 
-export class ClaimChecks implements AsyncDisposable {
-  readonly #options: ClaimChecksOptions;
+export class VolumeChecks implements AsyncDisposable {
+  readonly #options: VolumeChecksOptions;
   readonly #stop = new AbortController();
   #running: Promise<void> | undefined;
 
-  constructor(options: ClaimChecksOptions) {
+  constructor(options: VolumeChecksOptions) {
     this.#options = options;
   }
 
