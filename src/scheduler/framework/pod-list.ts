@@ -30,7 +30,9 @@ export class PodList {
 
   /** As an array, which large lists make when it is first read. */
   get all(): readonly PodInfo[] {
-    return (this.#all ??= this.#chunks.length === 1 ? (this.#chunks[0] as Chunk) : this.#chunks.flat());
+    if (this.#all !== undefined) return this.#all;
+    const [first = [], ...others] = this.#chunks;
+    return (this.#all = others.length === 0 ? first : this.#chunks.flat());
   }
 
   with(pod: PodInfo): PodList {
