@@ -124,7 +124,7 @@ test("a fleet that continues another one writes nothing, and renews its leases a
 
   const fleet = await world.fleet(2, { members, continues: "meanwhile" });
 
-  assert.deepEqual([fleet.isRunning("node-0"), fleet.get("node-0")], [true, undefined]);
+  assert.equal(fleet.isRunning("node-0"), true);
   assert.equal((await driven(world.clock, fleet.whenBegun("node-1")))?.podCount, 1);
   await world.clock.settle();
   assert.deepEqual([fleet.get("node-0")?.nodeName, world.writes.slice(written)], ["node-0", []]);

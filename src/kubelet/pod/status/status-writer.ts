@@ -6,6 +6,7 @@ import type { Pod, PodStatus } from "../../../api/generated/core/v1.ts";
 import { pods } from "../../../api/core/v1/pod.ts";
 import { causedBy, type Cause } from "../../../api/machinery/cause.ts";
 import { isReason } from "../../../api/machinery/status-error.ts";
+import { UNKNOWN_TIME } from "../../../api/machinery/time.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import type { Client } from "../../../client/client.ts";
 
@@ -30,7 +31,7 @@ export class StatusWriter {
    * nothing was written or the Pod does not exist.
    */
   async write(pod: Pod, status: PodStatus): Promise<Pod | undefined> {
-    if (deepEqual(pod.status, status)) return undefined;
+    if (deepEqual(pod.status, status) || deepEqual(pod.status, asReturned(status))) return undefined;
     if (deepEqual(this.#sent, status) && deepEqual(this.#answered, pod.status)) return undefined;
     this.#sent = status;
     try {
@@ -60,6 +61,16 @@ export class StatusWriter {
       throw error;
     }
   }
+}
+
+/** As the API server returns it. Otherwise a kubelet that starts would write the status of each of its Pods, which changes nothing. */
+function asReturned(status: PodStatus): PodStatus {
+  const { conditions } = status;
+  if (conditions === undefined) return status;
+  return {
+    ...status,
+    conditions: conditions.map((condition) => ({ ...condition, lastProbeTime: condition.lastProbeTime ?? UNKNOWN_TIME })),
+  };
 }
 
 /** Cause of a write: the version of the Pod that the kubelet decided on. */
