@@ -104,6 +104,8 @@ test("a Pod that has ended does not need its volume, and neither does one whose 
     spec: { attachRequired: false },
   });
   await cluster.settled();
+  assert.deepEqual(await stateOf(cluster), ATTACHED);
+  await cluster.clock.advance(60_000);
   assert.deepEqual(await stateOf(cluster), []);
 
   await cluster.client.delete(csiDrivers, { name: DRIVER });

@@ -83,9 +83,13 @@ export function attachDetachController({ disableForceDetachOnTimeout = false }: 
 async function reconcileVolume({ name }: WorkKey, pass: Pass, memory: Memory): Promise<Outcome> {
   const { read, clock } = pass;
   const volume = attachableVolume(name, read);
-  const needed: PodsByNode = volume === undefined || attachableId(volume, read) === undefined ? new Map() : podsByNeedingNode(volume, read);
+  const using: PodsByNode = volume === undefined ? new Map() : podsByNeedingNode(volume, read);
+  const needed: PodsByNode = volume === undefined || attachableId(volume, read) === undefined ? new Map() : using;
   const attachments = read.indexed(attachmentsByVolume, name).filter((attachment) => isOurs(attachment, volume, read));
-  const states = attachments.map((attachment) => stateOf(attachment, needed, read, clock.monotonic(), memory));
+  const states = attachments.map((attachment) => ({
+    ...stateOf(attachment, needed, read, clock.monotonic(), memory),
+    isOptional: using.has(attachment.spec.nodeName),
+  }));
   const plan = planAttachments({
     nodes: [...needed.keys()],
     isShared: volume === undefined || isShared(volume),

@@ -46,6 +46,12 @@ for (const [what, state, expected] of [
     { attachments: [on("a", { isInUse: true, node: "out-of-service" })], neverTimesOut: true },
     "detach a (out-of-service)",
   ],
+  ["whose driver requires no attachment any more stays a minute", { attachments: [on("a", { isOptional: true })] }, "again 60000"],
+  [
+    "whose driver has required no attachment for a minute",
+    { attachments: [on("a", { isOptional: true, unneededMs: 60_000 })] },
+    "detach a",
+  ],
   ["not in use by an unhealthy node", { attachments: [on("a", { node: "unhealthy" })] }, "detach a"],
   ["of a deleted node stays six minutes", { attachments: [on("a", { node: "missing", unneededMs: 60_000 })] }, "again 300000"],
   ["of a node that was deleted long ago", { attachments: [on("a", { node: "missing", ...LATE })] }, "detach a (timeout)"],

@@ -7,6 +7,12 @@
 /** Time for which an unhealthy node may keep a volume that no Pod of it needs, as upstream. */
 export const UNMOUNT_TIMEOUT_MS = 360_000;
 
+/**
+ * Time for which a volume stays attached whose driver was changed to require no attachment, while a Pod of the node uses it: the Pod may be
+ * about to mount the attached volume. Upstream looks for such drivers once a minute.
+ */
+export const DRIVER_CHANGE_MS = 60_000;
+
 export interface AttachmentState {
   /** Of the VolumeAttachment. */
   readonly name: string;
@@ -18,6 +24,8 @@ export interface AttachmentState {
   readonly isInUse: boolean;
   /** Time since no Pod of the node needs the volume. */
   readonly unneededMs: number;
+  /** Pods of the node use the volume, and its driver requires no attachment any more. */
+  readonly isOptional?: boolean;
 }
 
 export interface VolumeState {
@@ -70,8 +78,9 @@ type Wait =
   /** Until the node changes, or `forMs` has passed. */
   | { readonly is: "wait"; readonly forMs?: number };
 
-function waitOf({ node, isInUse, unneededMs }: AttachmentState, neverTimesOut: boolean): Wait {
+function waitOf({ node, isInUse, unneededMs, isOptional = false }: AttachmentState, neverTimesOut: boolean): Wait {
   if (node === "out-of-service") return { is: "detach", force: "out-of-service" };
+  if (isOptional && unneededMs < DRIVER_CHANGE_MS) return { is: "wait", forMs: DRIVER_CHANGE_MS - unneededMs };
   if (!isInUse && node !== "missing") return { is: "detach" };
   if (node === "ready" || neverTimesOut) return { is: "wait" };
   const forMs = UNMOUNT_TIMEOUT_MS - unneededMs;
