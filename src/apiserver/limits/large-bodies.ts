@@ -123,7 +123,7 @@ export class LargeBodies {
       const waiting = { start: () => (stop(), resolve()) };
       const stop = onAbort(signal, () => {
         this.#waiting.remove(user, waiting);
-        reject(signal.reason as Error);
+        reject(signal.reason);
       });
       if (signal.aborted) return;
       this.#waiting.add(user, waiting);
