@@ -39,11 +39,11 @@ test("streams that write in one tick are flushed together at its end", () => {
   deepEqual(flushed, ["a", "b"]);
 });
 
-test("the flush after a long one waits as long again, at most 25 ms, and one after a short one does not", () => {
+test("the flush after a long one waits as long again, at most 8 ms, and one after a short one does not", () => {
   const rows = [
     { tookMs: 1, delayMs: 0 },
-    { tookMs: 10, delayMs: 10 },
-    { tookMs: 400, delayMs: 25 },
+    { tookMs: 5, delayMs: 5 },
+    { tookMs: 400, delayMs: 8 },
   ];
   for (const { tookMs, delayMs } of rows) {
     const clock = new ManualClock();
