@@ -2,11 +2,16 @@
 
 const encoder = new TextEncoder();
 
-export function encodeUtf8(text: string): Uint8Array {
+/** `allocate`: provides the memory of an ASCII text. */
+export function encodeUtf8(text: string, allocate = newBytes): Uint8Array {
   // ASCII fits exactly, and writing into an existing buffer is a third faster than allocating one.
-  const bytes = new Uint8Array(text.length);
+  const bytes = allocate(text.length);
   const { read, written } = encoder.encodeInto(text, bytes);
   return read === text.length && written === bytes.length ? bytes : encoder.encode(text);
+}
+
+function newBytes(length: number): Uint8Array {
+  return new Uint8Array(length);
 }
 
 /** Encoded length in bytes, without encoding where it is known. */

@@ -266,3 +266,18 @@ test("a reader that waits for the newest revision is sent to the store when the 
 
   assert.equal(await reading, undefined);
 });
+
+test("the parsed managedFields of a replaced or deleted version are not kept", async () => {
+  const clock = virtualClock();
+  const store = memoryStore(clock);
+  const cache = cacheOn(store, clock);
+  await cache.load();
+  const before = family.managed.size;
+
+  await put(store, "a", "1");
+  await put(store, "a", "2");
+  assert.equal(family.managed.size, before + 1);
+
+  await store.commit([{ type: "delete", key: `${PREFIX}a`, precondition: { is: "exists" } }]);
+  assert.equal(family.managed.size, before);
+});

@@ -205,6 +205,8 @@ export class WatchedCache implements ObjectCache {
     if (change.type === "put") this.#objects.set(order, object);
     else this.#objects.delete(order);
     for (const index of this.#indexes.values()) index.put(order, change.type === "put" ? object : undefined, previous);
+    // The next write starts from the new version. Kept for 2,048 more writes, the parsed fields of old ones would become old garbage.
+    if (previous !== undefined) family.managed.delete(previous);
     this.#lastChange = change.revision;
     const { namespace, name } = objectName(prefix, change.key);
     const delivered: ObjectChange = { type: change.type, namespace, name, revision: change.revision, object, previous, shared: new Map() };

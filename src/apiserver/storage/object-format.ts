@@ -9,6 +9,7 @@ import { parseJson, writeJson } from "../../api/machinery/codec/json.ts";
 import { escapeForPages } from "../../api/machinery/codec/stable-json.ts";
 import type { KubeObject, ObjectMeta } from "../../api/machinery/object.ts";
 import type { ForeignReader } from "./foreign-value.ts";
+import { keptBytes } from "./kept-bytes.ts";
 
 const encoder = new TextEncoder();
 const decoder = new TextDecoder();
@@ -55,7 +56,7 @@ export class ObjectFormat {
 
   /** The stored form: without resourceVersion. */
   write(object: KubeObject, managedFields: string): Uint8Array {
-    return encodeUtf8(this.writeText(object, managedFields));
+    return encodeUtf8(this.writeText(object, managedFields), keptBytes);
   }
 
   writeText(object: KubeObject, managedFields: string): string {

@@ -6,6 +6,7 @@
  * A part that did not exist before is owned with everything in it ("new"); a struct that every object of the type has is not, so of such a
  * part only the differences from the blank one are owned ("known").
  */
+import { assert } from "../../../base/assert.ts";
 import { deepEqual } from "../../../base/deep.ts";
 import { isObject, type Json, type JsonObject } from "../object.ts";
 import type { ListSchema, ObjectSchema, Schema } from "../schema.ts";
@@ -75,10 +76,18 @@ class FieldsText {
     this.#isFirst = false;
   }
 
+  /**
+   * The finished text, in one piece: reading a character makes V8 copy the pieces together now. Otherwise a Pod's text would consist of some two
+   * hundred pieces for as long as it is kept, and the garbage collector would move them one by one.
+   */
   end(): string {
-    return `${this.#text}}`;
+    const text = `${this.#text}}`;
+    assert(text.charCodeAt(text.length - 1) === CLOSE_BRACE, "the text of a field set ends with a brace");
+    return text;
   }
 }
+
+const CLOSE_BRACE = 0x7d;
 
 interface Opened {
   readonly before: string;
