@@ -8,7 +8,7 @@ import { dirname, join, relative, resolve } from "node:path";
 import { build } from "esbuild";
 import { generate } from "./generate.mjs";
 import { bundleBrowser } from "./setup/browser-bundle.mjs";
-import { BUNDLE_OPTIONS } from "./setup/bundle-options.mjs";
+import { BUNDLE_OPTIONS, SCRIPT_OPTIONS } from "./setup/bundle-options.mjs";
 import { withLock } from "./setup/lock.mjs";
 import { root, run, StepFailed } from "./setup/step.mjs";
 
@@ -69,25 +69,39 @@ async function emitDeclarations() {
 }
 
 async function bundle() {
-  const { outputFiles, metafile } = await build({
-    ...BUNDLE_OPTIONS,
-    external: [...BUNDLE_OPTIONS.external],
-    entryPoints: ENTRIES,
+  const common = /** @type {const} */ ({
     // Paths in source maps are relative to the final location, not to the temporary one.
     outdir: dist,
     write: false,
-    legalComments: "eof",
     // V8 keeps the source of loaded functions, with two bytes per character if one is beyond Latin-1, as in comments. Without comments and
     // indentation an idle cluster needs 10 MB less (121 → 110.5 MB). Names stay; stack traces have lines with node --enable-source-maps.
     minifyWhitespace: true,
     metafile: true,
   });
-  for (const { path, contents } of outputFiles) {
+  const external = [...BUNDLE_OPTIONS.external];
+  const [modules, script] = await Promise.all([
+    build({ ...BUNDLE_OPTIONS, ...common, external, entryPoints: ENTRIES, legalComments: "eof" }),
+    build({ ...SCRIPT_OPTIONS, ...common, external, entryPoints: { up: "src/main/up-script.ts" }, outExtension: { ".js": ".cjs" } }),
+  ]);
+  for (const { path, contents } of script.outputFiles) requireAscii(path, contents);
+  for (const { path, contents } of [...modules.outputFiles, ...script.outputFiles]) {
     const file = join(fresh, relative(dist, path));
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, contents, { mode: file === join(fresh, "k8ts.js") ? 0o755 : 0o644 });
   }
-  return metafile;
+  return modules.metafile;
+}
+
+/**
+ * The loader of the script reads one character per byte. esbuild escapes all characters but those of regular expressions.
+ * @param {string} path
+ * @param {Uint8Array} contents
+ */
+function requireAscii(path, contents) {
+  const at = contents.findIndex((byte) => byte > 0x7f);
+  if (at === -1) return;
+  const around = Buffer.from(contents.subarray(at - 40, at + 20)).toString();
+  throw new StepFailed(`Cannot bundle ${path}: it has a character that is not ASCII; write it as \\u… in the source: ${around}`);
 }
 
 /**

@@ -159,6 +159,27 @@ describe("the packed package, used by a consumer", () => {
     match(k8ts("up", "--help"), /--data-dir DIRECTORY/);
   });
 
+  test("contains `up` as a script: it starts, keeps its compiled code beside the script, and starts with that again", async (context) => {
+    const dist = join(installed, "dist");
+    const caches = () => readdirSync(dist).filter((file) => file.endsWith(".cache"));
+    for (const kept of [0, 1]) {
+      equal(caches().length, kept);
+      const home = join(directory, `home-${kept}`);
+      const environment = { ...process.env, HOME: home, XDG_DATA_HOME: home, KUBECONFIG: join(home, "kubeconfig") };
+      const words = ["up", "--in-memory", "--simulated-nodes", "1", "--listen", "127.0.0.1:0"];
+      const child = spawn(process.execPath, [join(dist, "k8ts.js"), ...words], { env: environment, stdio: ["ignore", "pipe", "inherit"] });
+      context.after(() => child.kill());
+      const lines: string[] = [];
+      for await (const line of createInterface({ input: child.stdout })) {
+        lines.push(line);
+        if (line === "Ctrl-C stops it") child.kill("SIGTERM");
+      }
+      match(lines.at(-1) ?? "", /stopped cluster/);
+    }
+    equal(caches().length, 1);
+    match(k8ts("up", "--help"), /--data-dir DIRECTORY/);
+  });
+
   test("contains the licences of bundled packages", () => {
     const licences = readFileSync(join(installed, "dist/THIRD-PARTY-LICENSES.txt"), "utf8");
     match(licences, /^sorted-btree \d/m);

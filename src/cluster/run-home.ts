@@ -133,11 +133,19 @@ async function runHere<Started extends StartedInHome>(program: HomeProgram<Start
   if (io.signal.aborted) return;
   const ready = await program.introduce(running, started, record);
   const recorded = recordChanges(running, started, ready);
-  if (!io.signal.aborted) io.report({ is: "ready" });
+  if (!io.signal.aborted) {
+    io.report({ is: "ready" });
+    io.started?.(codeParts(ready));
+  }
   await waitForStop(io);
   out("Stopping; press Ctrl-C again to terminate immediately");
   await recorded();
   await noteStopping(running, { ...ready, parts: started.list });
+}
+
+/** Names what decides which parts of the program a start uses. */
+function codeParts({ mode, node, parts = [] }: ClusterRecord): readonly string[] {
+  return [mode, ...parts.map(({ name }) => name), ...(node?.runtimeEndpoint === undefined ? [] : ["containers"])];
 }
 
 /** Writes the record again after each change of a component, one write at a time. The result resolves when none is under way. */

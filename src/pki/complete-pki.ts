@@ -48,7 +48,7 @@ export function namingFiles<T>(pathOf: (file: string) => string, work: () => T):
   }
 }
 
-/** All file names, in the order of writing: a certificate always has its key. */
+/** All file names. */
 export const FILE_NAMES: readonly string[] = [
   ...[...Object.keys(AUTHORITIES), ...LEAF_NAMES].flatMap((name) => [`${name}.key`, `${name}.crt`]),
   "sa.key",

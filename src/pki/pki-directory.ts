@@ -17,6 +17,9 @@ const LOCK_RETRY_MS = 20;
 /** After this time the holder is not just writing files. */
 const LOCK_WAIT_MS = 10_000;
 
+/** Private keys first, so that a certificate always has its key. */
+const WRITTEN_TOGETHER = [FILE_NAMES.filter((name) => name.endsWith(".key")), FILE_NAMES.filter((name) => !name.endsWith(".key"))];
+
 export function pkiDirectory(directory: string, clock: Clock): PkiPlace {
   return {
     isShared: true,
@@ -37,6 +40,8 @@ export function pkiDirectory(directory: string, clock: Clock): PkiPlace {
 
 /** Problems are reported only with the lock: without it, another process may be writing. */
 function isAnyMissing(files: PkiFiles, missing: (files: PkiFiles) => PkiFiles): boolean {
+  // Without creating keys and certificates that are created again with the lock.
+  if (Object.keys(files).length === 0) return true;
   try {
     return Object.keys(missing(files)).length > 0;
   } catch (error) {
@@ -53,12 +58,17 @@ async function writeMissing(directory: string, missing: (files: PkiFiles) => Pki
   );
   await inDirectory(directory, async () => {
     await removePartial(directory);
-    for (const name of FILE_NAMES) {
-      const text = made[name];
-      if (text !== undefined) await writePrivateText(joinPath(directory, name), text);
+    for (const names of WRITTEN_TOGETHER) {
+      await writeAll(directory, made, names);
     }
   });
   return { ...present, ...made };
+}
+
+/** Concurrently. Waits for all of them, since none may be written without the lock. */
+async function writeAll(directory: string, texts: PkiFiles, names: readonly string[]): Promise<void> {
+  const writes = names.flatMap((name) => (texts[name] === undefined ? [] : [writePrivateText(joinPath(directory, name), texts[name])]));
+  for (const written of await Promise.allSettled(writes)) if (written.status === "rejected") throw written.reason;
 }
 
 async function lockOf(directory: string, clock: Clock): Promise<DirectoryLock> {

@@ -20,3 +20,21 @@ export const BUNDLE_OPTIONS = /** @type {const} */ ({
   sourcemap: true,
   logLevel: "warning",
 });
+
+const { splitting: _splitting, chunkNames: _chunkNames, sourcemap: _sourcemap, ...SHARED_OPTIONS } = BUNDLE_OPTIONS;
+
+/**
+ * How esbuild bundles src/main/up-script.ts into one script, dist/up.cjs. No source map: with `node --enable-source-maps` the modules run.
+ * `import()` becomes require, so that the script needs no module loader; its text is ASCII, which the loader of the script relies on.
+ */
+export const SCRIPT_OPTIONS = /** @type {const} */ ({
+  ...SHARED_OPTIONS,
+  format: "cjs",
+  // Not added when it is loaded, which would copy the text.
+  banner: { js: "(function (exports, require, module) {" },
+  footer: { js: "})" },
+  supported: { "dynamic-import": false },
+  charset: "ascii",
+  // Comments of licences are not ASCII; the licences are in THIRD-PARTY-LICENSES.txt.
+  legalComments: "none",
+});

@@ -42,7 +42,7 @@ const UNITS: ReadonlyMap<string, bigint> = new Map(
 function readDuration(text: string): CelResult {
   const duration = parseDurationText(text);
   if (duration !== undefined) return duration;
-  const [, number = "", unit = ""] = /^(\d{1,19})\s*([A-Za-zµ]+)$/.exec(text) ?? [];
+  const [, number = "", unit = ""] = /^(\d{1,19})\s*([A-Za-z\u00b5]+)$/.exec(text) ?? [];
   const size = UNITS.get(unit);
   if (size === undefined) return new CelError(`Invalid duration ${text}: unable to parse ${text} as duration`);
   return new Duration(BigInt(number) * size);

@@ -26,6 +26,11 @@ export interface Io {
   readonly log: Logger;
   /** Aborted by the first SIGINT or SIGTERM, or by `k8ts down`: stop gracefully and return. A second signal terminates the process. */
   readonly signal: AbortSignal;
+  /**
+   * To be called by a command that runs until a signal, once it has started, with the names of the parts of the program that it uses: the
+   * launcher keeps their compiled code for the next start. Absent: it does not.
+   */
+  readonly started?: (parts: readonly string[]) => void;
 }
 
 export interface Command<Options = unknown> {

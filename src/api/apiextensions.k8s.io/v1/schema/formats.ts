@@ -154,7 +154,7 @@ function isDuration(text: string): boolean {
   if (isGoDuration(text)) return true;
   let hasUnit = false;
   // A number without a unit is matched too: continuing from its second digit, and its third, would be quadratic.
-  for (const [, amount = "", unit = ""] of text.matchAll(/(\d+)\s*([A-Za-zµ]*)/g)) {
+  for (const [, amount = "", unit = ""] of text.matchAll(/(\d+)\s*([A-Za-z\u00b5]*)/g)) {
     if (unit === "") continue;
     if (!isInt64Amount(amount)) return false;
     hasUnit ||= UNITS.some((names) => isUnit(unit.toLowerCase(), names));
