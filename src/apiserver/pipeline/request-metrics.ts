@@ -16,6 +16,7 @@ export class RequestMetrics implements Metrics {
   readonly inFlight = { readOnly: 0, mutating: 0 };
   readonly longRunning = new Map<string, number>();
   rejected = 0;
+  readonly #watchLabels = new WeakMap<Endpoint, string>();
 
   request(request: ApiRequest, code: number, durationMs: number): void {
     const labels = labelsOf(request);
@@ -39,8 +40,15 @@ export class RequestMetrics implements Metrics {
     add(this.longRunning, `${CONNECT}\t${group}\t${version}\t${plural}\t${subresource}`, -1);
   }
 
-  watchEvent({ served, resource }: Endpoint): void {
-    add(this.watchEvents, `${served.group}\t${served.version}\t${resource.plural}`, 1);
+  /** Hot path (called per watcher and event): a label that is concatenated again each time would have to be hashed again, too. */
+  watchEvent(endpoint: Endpoint): void {
+    let labels = this.#watchLabels.get(endpoint);
+    if (labels === undefined) {
+      const { served, resource } = endpoint;
+      labels = `${served.group}\t${served.version}\t${resource.plural}`;
+      this.#watchLabels.set(endpoint, labels);
+    }
+    add(this.watchEvents, labels, 1);
   }
 }
 

@@ -53,6 +53,8 @@ export class Encoder {
   readonly #options: EncoderOptions;
   /** Streams with the same key share frames. Ages in tables depend on the time, so tables are not shared. */
   readonly #shareKey: string | undefined;
+  /** Of the last event: nearly all events of a watch have the same key. */
+  #lastEvent = { type: "", apiVersion: "", key: "" };
   #hasSentHeaders = false;
 
   constructor(options: EncoderOptions) {
@@ -91,12 +93,18 @@ export class Encoder {
   event(endpoint: Endpoint, event: WatchEvent): Uint8Array {
     const shared = event.type === "BOOKMARK" || event.type === "ERROR" ? undefined : event.shared;
     if (shared === undefined || this.#shareKey === undefined) return this.#frame(endpoint, event);
-    const key = `${event.type} ${endpoint.apiVersion} ${this.#shareKey}`;
+    const key = this.#eventKey(event.type, endpoint.apiVersion);
     const known = shared.get(key) as Uint8Array | undefined;
     if (known !== undefined) return known;
     const made = this.#frame(endpoint, event);
     shared.set(key, made);
     return made;
+  }
+
+  #eventKey(type: string, apiVersion: string): string {
+    if (this.#lastEvent.type !== type || this.#lastEvent.apiVersion !== apiVersion)
+      this.#lastEvent = { type, apiVersion, key: `${type} ${apiVersion} ${this.#shareKey}` };
+    return this.#lastEvent.key;
   }
 
   #valueTable(value: JsonObject, columns: readonly Column[]): Uint8Array {

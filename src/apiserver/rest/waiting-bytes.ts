@@ -14,6 +14,7 @@ export interface WaitingClient {
 
 interface Entry {
   bytes: number;
+  isWaiting: boolean;
   readonly disconnect: () => void;
 }
 
@@ -29,22 +30,32 @@ export class WaitingBytes {
 
   /** One client's share. `disconnect` is called at most once, and the client no longer counts. */
   client(disconnect: () => void): WaitingClient {
-    const entry: Entry = { bytes: 0, disconnect };
+    const entry: Entry = { bytes: 0, isWaiting: false, disconnect };
     return {
       set: (bytes, hasTaken) => {
         this.#total += bytes - entry.bytes;
         entry.bytes = bytes;
-        if (bytes === 0 || hasTaken) this.#waiting.delete(entry);
-        if (bytes > 0) this.#waiting.add(entry);
+        if (entry.isWaiting && (bytes === 0 || hasTaken)) this.#remove(entry);
+        if (bytes > 0 && !entry.isWaiting) this.#add(entry);
         if (this.#total > this.#max) this.#shrink();
       },
     };
   }
 
+  #add(entry: Entry): void {
+    entry.isWaiting = true;
+    this.#waiting.add(entry);
+  }
+
+  #remove(entry: Entry): void {
+    entry.isWaiting = false;
+    this.#waiting.delete(entry);
+  }
+
   #shrink(): void {
     for (const entry of this.#waiting) {
       if (this.#total <= this.#max) return;
-      this.#waiting.delete(entry);
+      this.#remove(entry);
       this.#total -= entry.bytes;
       entry.bytes = 0;
       entry.disconnect();

@@ -1,4 +1,4 @@
-import { deepEqual } from "node:assert/strict";
+import { deepEqual, equal } from "node:assert/strict";
 import { test } from "node:test";
 import { EndOfTick, type EndOfTickClock } from "./end-of-tick.ts";
 
@@ -39,11 +39,11 @@ test("streams that write in one tick are flushed together at its end", () => {
   deepEqual(flushed, ["a", "b"]);
 });
 
-test("the flush after a long one waits as long again, at most 8 ms, and one after a short one does not", () => {
+test("the flush after a long one waits as long again, at most 14 ms, and one after a short one does not", () => {
   const rows = [
     { tookMs: 1, delayMs: 0 },
     { tookMs: 5, delayMs: 5 },
-    { tookMs: 400, delayMs: 8 },
+    { tookMs: 400, delayMs: 14 },
   ];
   for (const { tookMs, delayMs } of rows) {
     const clock = new ManualClock();
@@ -67,4 +67,36 @@ test("a pause that is over delays nothing", () => {
   endOfTick.flushAtEnd({ flush() {} });
 
   deepEqual(clock.runNext(), 0);
+});
+
+test("streams that send the same chunks share the bytes, others get their own", () => {
+  const endOfTick = new EndOfTick(new ManualClock());
+  const [a, b, c] = [Uint8Array.of(1, 2), Uint8Array.of(3), Uint8Array.of(3)];
+
+  const first = endOfTick.joined([a, b]);
+
+  deepEqual([...first], [1, 2, 3]);
+  equal(endOfTick.joined([a, b]), first);
+  equal(endOfTick.joined([a]), a);
+  for (const chunks of [
+    [b, a],
+    [a, c],
+    [a, b, c],
+    [a, b],
+  ])
+    deepEqual([...endOfTick.joined(chunks)], [...Buffer.concat(chunks)]);
+});
+
+test("bytes that streams shared are not kept after the flush", () => {
+  const clock = new ManualClock();
+  const endOfTick = new EndOfTick(clock);
+  const chunks = [Uint8Array.of(1), Uint8Array.of(2)];
+  const sent: Uint8Array[] = [];
+  for (const _ of [1, 2]) {
+    endOfTick.flushAtEnd({ flush: () => void sent.push(endOfTick.joined(chunks)) });
+    clock.runNext();
+  }
+
+  equal(sent.length, 2);
+  equal(sent[0] === sent[1], false);
 });

@@ -153,7 +153,7 @@ export abstract class NodeExchange implements HttpRequest, HttpReply {
     this.writeHead(head, mayHaveBody(head.code) ? ["content-length", String(sizeBytes)] : []);
     if (this.method === "HEAD" || !mayHaveBody(head.code)) this.finish(undefined);
     else if (sizeBytes <= ONE_WRITE_BYTES_MAX) this.finishWith(body, sizeBytes);
-    else sendBlocks(this.bodyOut(), blocksOf(body, BLOCK_BYTES), () => void this.#blocksSent++);
+    else sendBlocks(this.bodyOut(), body, { blockBytes: BLOCK_BYTES, onBlock: () => void this.#blocksSent++ });
   }
 
   /** The length is unknown before the end. */

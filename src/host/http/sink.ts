@@ -8,7 +8,6 @@
  */
 import type { Writable } from "node:stream";
 import { Fifo } from "../../base/fifo.ts";
-import { joined } from "./body.ts";
 import type { HttpChunk, HttpSink } from "./contract.ts";
 import { STREAM_PIECE_BYTES_MAX } from "./limits.ts";
 import type { Flushable, EndOfTick } from "./end-of-tick.ts";
@@ -94,7 +93,7 @@ export class NodeSink implements HttpSink, Flushable {
       pieces.push(next);
       this.#queue.shift();
     }
-    return joined(pieces);
+    return this.#endOfTick.joined(pieces);
   }
 
   end(): void {
