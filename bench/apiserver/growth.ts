@@ -4,7 +4,7 @@ import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
 import { startChild } from "../child.ts";
 import { figureOf } from "../figure.ts";
 import type { LoadTasks } from "./load-child.ts";
-import type { ServerTasks } from "./server-child.ts";
+import { startServer } from "./start-server.ts";
 
 const PODS = 100_000;
 const BYTES_PER_POD_MAX = 12 * 1024;
@@ -27,7 +27,7 @@ export const apiserverGrowth: Benchmark = {
 async function* memoryFigures({ directory, signal, note }: BenchmarkContext): AsyncIterable<Figure> {
   await using children = new Disposables();
   const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", signal));
-  const k8ts = children.use(startChild<ServerTasks>(import.meta.url, "server-child", signal));
+  const k8ts = children.use(startServer(signal));
   const server = await k8ts.call("startK8ts", { directory, store: "memory" });
   const before = await k8ts.call("memory", undefined);
   const tookMs = await load.call("fill", { ...server, count: PODS, kind: "pods", nodes: 100 });
@@ -48,7 +48,7 @@ async function* sizeFigures({ directory, signal, rounds }: BenchmarkContext): As
   await using children = new Disposables();
   const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", signal));
   const start = async (count: number, name: string) => {
-    const child = children.use(startChild<ServerTasks>(import.meta.url, "server-child", signal));
+    const child = children.use(startServer(signal));
     const server = await child.call("startK8ts", { directory: `${directory}/${name}`, store: "memory" });
     await load.call("prepare", { ...server, count: 16 });
     await load.call("fill", { ...server, count, kind: "configmaps" });

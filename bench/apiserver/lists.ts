@@ -11,7 +11,8 @@ import type { Benchmark } from "../benchmark.ts";
 import { startChild } from "../child.ts";
 import { figureOf } from "../figure.ts";
 import type { LoadTasks } from "./load-child.ts";
-import type { ServerTasks, StartedServer } from "./server-child.ts";
+import type { StartedServer } from "./server-child.ts";
+import { startServer } from "./start-server.ts";
 
 const PODS = 10_000;
 const PAGE = 500;
@@ -27,8 +28,8 @@ export const apiserverLists: Benchmark = {
   async *run(context) {
     await using children = new Disposables();
     const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
-    const k8ts = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
-    const bareChild = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
+    const k8ts = children.use(startServer(context.signal));
+    const bareChild = children.use(startServer(context.signal));
     const started = await k8ts.call("startK8ts", { directory: context.directory, store: "embedded" });
     await load.call("fill", { ...started, count: PODS, kind: "pods" });
     const server = await askedBy(started, context.directory);

@@ -9,6 +9,7 @@ import { startChild, type Child } from "../child.ts";
 import { figureOf } from "../figure.ts";
 import type { LoadTasks, RequestName } from "./load-child.ts";
 import type { Protocol, ServerTasks, StartedServer } from "./server-child.ts";
+import { startServer } from "./start-server.ts";
 
 /** Budgets in microseconds. */
 const REQUESTS: readonly (readonly [RequestName, number])[] = [
@@ -32,7 +33,7 @@ export const apiserverProcessorTime: Benchmark = {
   async *run(context) {
     await using children = new Disposables();
     const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
-    const child = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
+    const child = children.use(startServer(context.signal));
     const server = await child.call("startK8ts", { directory: context.directory, store: "embedded" });
     await load.call("prepare", { ...server, count: CONNECTIONS });
     for (const protocol of PROTOCOLS) {
@@ -61,7 +62,7 @@ async function* figuresOf(
     return (((await of.call("cpu", undefined)) - before) * 1_000) / count;
   };
   const { answerBytes } = await load.call("load", { ...options, ...server, durationMs: WARM_UP_MS });
-  await using bareChild = startChild<ServerTasks>(import.meta.url, "server-child", signal);
+  await using bareChild = startServer(signal);
   const bare = await bareChild.call("startBare", { directory, protocol, bodyBytes: answerBytes, durable: request !== "get-pod" });
   const results = await rounds.measure({ k8ts: () => costUs(child, server), bare: () => costUs(bareChild, bare) });
   const name = `apiserver/processor-time-${protocol}-${request}`;

@@ -8,7 +8,8 @@ import type { Benchmark, BenchmarkContext, Figure } from "../benchmark.ts";
 import { startChild, type Child } from "../child.ts";
 import { figureOf } from "../figure.ts";
 import type { LoadTasks, RequestName } from "./load-child.ts";
-import type { Protocol, ServerTasks, StartedServer } from "./server-child.ts";
+import type { Protocol, StartedServer } from "./server-child.ts";
+import { startServer } from "./start-server.ts";
 
 const CONCURRENCY = [1, 16, 64];
 const PROTOCOLS: readonly Protocol[] = ["http1", "http2"];
@@ -36,7 +37,7 @@ export const apiserverRequests: Benchmark = {
   async *run(context) {
     await using children = new Disposables();
     const load = children.use(startChild<LoadTasks>(import.meta.url, "load-child", context.signal));
-    const k8ts = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
+    const k8ts = children.use(startServer(context.signal));
     const server = await k8ts.call("startK8ts", { directory: context.directory, store: "embedded" });
     await load.call("prepare", { ...server, count: TARGETS });
     for (const protocol of PROTOCOLS) {
@@ -58,7 +59,7 @@ async function* figuresOf(
 ): AsyncIterable<Figure> {
   const options = { protocol, request, durationMs: ROUND_MS };
   const { answerBytes } = await load.call("load", { ...options, ...server, connections: 64, durationMs: WARM_UP_MS });
-  await using bareChild = startChild<ServerTasks>(import.meta.url, "server-child", signal);
+  await using bareChild = startServer(signal);
   const durable = request !== "get-pod";
   const bare = await bareChild.call("startBare", { directory, protocol, bodyBytes: answerBytes, durable });
   for (const connections of CONCURRENCY) {

@@ -6,7 +6,7 @@ import { Disposables } from "../../src/base/disposables.ts";
 import type { Benchmark, Figure } from "../benchmark.ts";
 import { startChild } from "../child.ts";
 import { figureOf } from "../figure.ts";
-import type { ServerTasks } from "./server-child.ts";
+import { startServer } from "./start-server.ts";
 import type { WatchersTasks } from "./watchers-child.ts";
 
 const EVENTS_PER_SECOND = 100;
@@ -24,7 +24,7 @@ export const apiserverWatchers: Benchmark = {
     for (const protocol of ["http1", "http2"] as const) {
       for (const watchers of [500, 1_000]) {
         await using children = new Disposables();
-        const k8ts = children.use(startChild<ServerTasks>(import.meta.url, "server-child", context.signal));
+        const k8ts = children.use(startServer(context.signal));
         const load = children.use(startChild<WatchersTasks>(import.meta.url, "watchers-child", context.signal));
         const server = await k8ts.call("startK8ts", { directory: context.directory, store: "memory" });
         await load.call("open", { ...server, protocol, watchers });

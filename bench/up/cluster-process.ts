@@ -7,7 +7,7 @@ import { once } from "node:events";
 import { readFileSync } from "node:fs";
 import { mkdir, readFile } from "node:fs/promises";
 import { Agent, request } from "node:https";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { parse } from "yaml";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
@@ -38,9 +38,11 @@ const STOP_SIGNAL = "SIGTERM";
 export async function startClusterProcess(home: string, flags: readonly string[], signal: AbortSignal): Promise<StartedCluster> {
   await mkdir(home, { recursive: true });
   const program = join(packageDirectory(import.meta.dirname), "dist", "k8ts.js");
-  const environment = { ...process.env, XDG_DATA_HOME: home, HOME: home, KUBECONFIG: join(home, "kubeconfig") };
+  // The program starts Node by its name.
+  const path = `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}`;
+  const environment = { ...process.env, PATH: path, XDG_DATA_HOME: home, HOME: home, KUBECONFIG: join(home, "kubeconfig") };
   const startedAt = performance.now();
-  const child = spawn(process.execPath, [program, "up", "--listen", "127.0.0.1:0", ...flags], {
+  const child = spawn(program, ["up", "--listen", "127.0.0.1:0", ...flags], {
     stdio: ["ignore", "pipe", "inherit"],
     env: environment,
     signal,
