@@ -4,7 +4,7 @@
  */
 import { spawn } from "node:child_process";
 import { mkdir, readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { createInterface } from "node:readline";
 import { Disposables } from "../../src/base/disposables.ts";
 import { packageDirectory } from "../../src/testing/package-directory.ts";
@@ -96,7 +96,9 @@ async function startServer(directory: string, flags: readonly string[], signal: 
   // The load exceeds the default limits of requests in flight, which is not what is measured. No controller creates service accounts.
   const limits = ["--max-requests-inflight", "10000", "--max-mutating-requests-inflight", "10000"];
   const admission = ["--disable-admission-plugins", "ServiceAccount"];
-  const child = spawn(process.execPath, [program, ...own, ...limits, ...admission, ...flags], {
+  const child = spawn(program, [...own, ...limits, ...admission, ...flags], {
+    // The program starts Node by its name.
+    env: { ...process.env, PATH: `${dirname(process.execPath)}:${process.env["PATH"] ?? ""}` },
     stdio: ["ignore", "pipe", "inherit"],
     signal,
   });

@@ -62,8 +62,9 @@ const tasks = {
 
   async memory(): Promise<{ readonly residentBytes: number; readonly heapBytes: number; readonly externalBytes: number }> {
     collectGarbage();
-    const { rss, heapUsed, external } = process.memoryUsage();
-    return { residentBytes: rss, heapBytes: heapUsed, externalBytes: external };
+    // "external" has no shared memory, in which stored bytes are.
+    const { rss, heapUsed, arrayBuffers } = process.memoryUsage();
+    return { residentBytes: rss, heapBytes: heapUsed, externalBytes: arrayBuffers };
   },
 
   async cpu(): Promise<number> {

@@ -75,8 +75,9 @@ const tasks = {
     const { user, system } = process.cpuUsage(measuring.cpu);
     const percent = ((user + system) / 1_000 / (performance.now() - measuring.atMs)) * 100;
     holds.disable();
-    const { heapUsed, external, rss } = process.memoryUsage();
-    return { residentBytes: rss, heapBytes: heapUsed + external, cpuPercent: percent, longestHoldMs: holds.max / 1e6 };
+    // "external" has no shared memory, in which stored bytes are.
+    const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
+    return { residentBytes: rss, heapBytes: heapUsed + arrayBuffers, cpuPercent: percent, longestHoldMs: holds.max / 1e6 };
   },
 
   /** Milliseconds until a fork is there, and until a Pod runs on it. */

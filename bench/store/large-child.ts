@@ -105,9 +105,10 @@ async function readAll(store: Store): Promise<void> {
 
 function memory(): MemoryGrowth {
   collectGarbage();
-  const { heapUsed, external, rss } = process.memoryUsage();
+  // "external" has no shared memory, in which stored bytes are.
+  const { heapUsed, arrayBuffers, rss } = process.memoryUsage();
   const mapped = mappedBytes();
-  return { held: heapUsed + external, resident: rss - mapped, mapped };
+  return { held: heapUsed + arrayBuffers, resident: rss - mapped, mapped };
 }
 
 function growth(before: MemoryGrowth): MemoryGrowth {

@@ -33,7 +33,7 @@ const NODE_CLOCK: EndOfTickClock = {
 
 export class EndOfTick {
   readonly #clock: EndOfTickClock;
-  /** Chunks that the stream before sent in one write, and that write. At most STREAM_PIECE_BYTES_MAX. */
+  /** Chunks that the stream before sent in one write, and that write. Until the end of the next flush. */
   #chunks: readonly Uint8Array[] = [];
   #bytes: Uint8Array = NOTHING;
   #waiting: Flushable[] = [];

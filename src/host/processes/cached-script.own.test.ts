@@ -1,7 +1,7 @@
 /** Starts processes that run a script from their own folder, since the code of a script stays in the process that has compiled it. */
 import { deepEqual, equal } from "node:assert/strict";
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync, utimesSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { test, type TestContext } from "node:test";
@@ -76,6 +76,21 @@ test("the cache of a script that was replaced by one of the same length is ignor
   rmSync(machine.file);
   writeFileSync(machine.file, SCRIPT.replace("42", "43"));
   deepEqual(machine.run(["one"]), { answer: "b43", saved: true });
+});
+
+test("the cache of a script that was overwritten by one of the same length and modification time is ignored", (context) => {
+  const machine = new Machine(context);
+  utimesSync(machine.file, 1_000, 1_000);
+  machine.run(["one"]);
+  writeFileSync(machine.file, SCRIPT.replace("42", "43"));
+  utimesSync(machine.file, 1_000, 1_000);
+  deepEqual(machine.run(["one"]), { answer: "b43", saved: true });
+});
+
+test("only its owner can write the cache, whatever the umask", (context) => {
+  const machine = new Machine(context);
+  machine.run(["one"], "process.umask(0);");
+  equal(statSync(machine.cache).mode & 0o777, 0o644);
 });
 
 test("a folder that cannot be written gets no cache", (context) => {

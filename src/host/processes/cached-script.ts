@@ -5,7 +5,7 @@
  * that cannot be written gets none. Synchronous, because it is how a program starts.
  */
 import { createHash } from "node:crypto";
-import { closeSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, fsyncSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs";
 import { createRequire } from "node:module";
 import { cachedDataVersionTag } from "node:v8";
 import { Script } from "node:vm";
@@ -14,6 +14,7 @@ import { Script } from "node:vm";
 const DIGEST_BYTES = 32;
 /** Separates the digest's inputs, and the names from the code. */
 const END_OF_NAMES = "\n";
+const CACHE_FILE_MODE = 0o644;
 
 export interface CachedScript {
   /** What the script has assigned to `module.exports`. */
@@ -27,11 +28,10 @@ export interface CachedScript {
 
 /** The script is one function of exports, require and module, in ASCII. Undefined if there is no such file. */
 export function runCachedScript(file: string): CachedScript | undefined {
-  // An ASCII text. As "latin1" it is outside of V8's heap, without a copy.
-  const source = readIfPossible(file, "latin1");
-  if (source === undefined) return undefined;
+  const found = readScript(file);
+  if (found === undefined) return undefined;
+  const { source, identity } = found;
   const cacheFile = `${file}.${cachedDataVersionTag()}.cache`;
-  const identity = identityOf(file);
   const cache = readCache(cacheFile, identity);
   const script = new Script(source, { filename: file, ...(cache === undefined ? {} : { cachedData: cache.code }) });
   const parts = script.cachedDataRejected === false ? (cache?.parts ?? []) : [];
@@ -43,15 +43,34 @@ export function runCachedScript(file: string): CachedScript | undefined {
     save(used) {
       if (used.every((part) => parts.includes(part))) return;
       const all = [...new Set([...parts, ...used])].join();
-      writeCache(cacheFile, identity, Buffer.concat([Buffer.from(all + END_OF_NAMES), script.createCachedData()]));
+      writeCache(cacheFile, identity, () => Buffer.concat([Buffer.from(all + END_OF_NAMES), script.createCachedData()]));
     },
   };
 }
 
-/** Changes when the script is replaced. Cheaper than its content, of which V8 checks the length. */
-function identityOf(file: string): string {
-  const { size, mtimeMs, ino } = statSync(file);
-  return [size, mtimeMs, ino].join();
+interface FoundScript {
+  readonly source: string;
+  /**
+   * Changes when the script is replaced. Cheaper than its content, of which V8 checks the length. Unpacking a package may give a new version
+   * the size, the modification time and even the inode of the old one, but not its change time.
+   */
+  readonly identity: string;
+}
+
+/** Both of the same file, even if another one takes its place meanwhile. */
+function readScript(file: string): FoundScript | undefined {
+  try {
+    const descriptor = openSync(file, "r");
+    try {
+      const { size, mtimeMs, ctimeMs, ino } = fstatSync(descriptor);
+      // An ASCII text. As "latin1" it is outside of V8's heap, without a copy.
+      return { source: readFileSync(descriptor, "latin1"), identity: [size, mtimeMs, ctimeMs, ino].join() };
+    } finally {
+      closeSync(descriptor);
+    }
+  } catch {
+    return undefined;
+  }
 }
 
 interface Cache {
@@ -69,12 +88,17 @@ function readCache(file: string, identity: string): Cache | undefined {
   return { parts: body.toString("utf8", 0, end).split(","), code: body.subarray(end + END_OF_NAMES.length) };
 }
 
-/** Complete or not at all, also after a power failure. Failures are ignored: the next start compiles. */
-function writeCache(file: string, identity: string, body: Buffer): void {
+/**
+ * Complete or not at all, also after a power failure. Failures are ignored: the next start compiles. Whatever the umask, only its owner can
+ * write the file, since it is code; and `makeBody`, which takes long, is not called for a folder that cannot be written.
+ */
+function writeCache(file: string, identity: string, makeBody: () => Buffer): void {
   const partial = `${file}.${process.pid}.partial`;
+  rmIfPossible(partial);
   try {
-    const descriptor = openSync(partial, "w");
+    const descriptor = openSync(partial, "wx", CACHE_FILE_MODE);
     try {
+      const body = makeBody();
       writeAll(descriptor, digestOf(identity, body));
       writeAll(descriptor, body);
       fsyncSync(descriptor);
@@ -95,11 +119,9 @@ function digestOf(identity: string, body: Buffer): Buffer {
   return createHash("sha256").update(identity).update(END_OF_NAMES).update(body).digest();
 }
 
-function readIfPossible(file: string): Buffer | undefined;
-function readIfPossible(file: string, encoding: "latin1"): string | undefined;
-function readIfPossible(file: string, encoding?: "latin1"): Buffer | string | undefined {
+function readIfPossible(file: string): Buffer | undefined {
   try {
-    return readFileSync(file, encoding);
+    return readFileSync(file);
   } catch {
     return undefined;
   }
