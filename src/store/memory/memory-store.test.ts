@@ -2,7 +2,7 @@ import { deepEqual, equal, rejects, throws } from "node:assert/strict";
 import { test } from "node:test";
 import { realClock } from "../../testing/machine.ts";
 import { lazyValue } from "../value.ts";
-import { PODS, Seen, committed, del, put } from "../testing/harness.ts";
+import { PODS, Seen, committed, del, put, show } from "../testing/harness.ts";
 import { forkableSuite, ownedSuite, restorableSuite, storeSuite, visibleSuite } from "../testing/store-suite.ts";
 import { openMemoryStore } from "./memory-store.ts";
 
@@ -47,4 +47,38 @@ test("memory: a fork at a later revision has the same keys, no history, and writ
   equal(await store.currentRevision(), before);
   throws(() => fork.fork({ clock: realClock, revision: 5 }), /Cannot fork at revision 5: the store is at 1000001/);
   await Promise.all([store.close(), fork.close()]);
+});
+
+test("memory: a compaction of many revisions lets others read and write meanwhile, and has dropped all of them in the end", async () => {
+  const store = openMemoryStore({ clock: realClock });
+  const key = (index: number) => `${PODS}${index % 700}`;
+  const first = await committed(store, put(key(0), "0"));
+  for (let index = 1; index < 5_000; index++)
+    await committed(store, index % 50 === 7 ? put(`${PODS}gone`, "x") : put(key(index), `${index}`));
+  await committed(store, del(`${PODS}gone`));
+  const newest = await store.currentRevision();
+  const before = (await store.list(PODS)).entries.map(show);
+  let isOver = false;
+
+  const compacting = store.compact(newest).then(() => (isOver = true));
+  await new Promise(setImmediate);
+  const meanwhile = await committed(store, put(key(3), "new"));
+
+  equal(isOver, false);
+  equal((await store.statistics()).compactedRevision, newest);
+  await rejects(store.get(key(0), { revision: first }), { reason: "Compacted" });
+  await compacting;
+  deepEqual((await store.list(PODS, { revision: newest })).entries.map(show), before);
+  equal(show(await store.get(key(3))), `${key(3)}=new@${meanwhile}`);
+  await store.close();
+});
+
+test("memory: closing ends a compaction", async () => {
+  const store = openMemoryStore({ clock: realClock });
+  for (let index = 0; index < 5_000; index++) await committed(store, put(`${PODS}a`, `${index}`));
+
+  const compacting = store.compact(await store.currentRevision());
+  await store.close();
+
+  await compacting;
 });

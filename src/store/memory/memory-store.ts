@@ -31,6 +31,9 @@ import { restoringError, checkRestored, notEmptyError } from "../restore-checks.
 import { closed, compacted, futureRevision } from "../store-error.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
 
+/** Revisions that a compaction drops before others get the event loop: about 20 ms. */
+const COMPACTED_PER_TICK = 2_000;
+
 /** One write of one key, linked to its kept predecessors. */
 interface Write {
   readonly key: string;
@@ -131,7 +134,12 @@ class Memory implements MemoryStore {
     this.#checkWritable("compact");
     checkReadOptions({ revision });
     if (revision > this.#state.revision) throw futureRevision(revision, this.#state.revision);
-    if (revision > this.#state.compactedRevision) compactState(this.#state, revision);
+    if (revision <= this.#state.compactedRevision) return;
+    this.#state.compactedRevision = revision;
+    // In slices: the minute in which a large cluster was created has hundreds of thousands of revisions.
+    while (!this.#closed && dropHistory(this.#state, revision, COMPACTED_PER_TICK)) {
+      await new Promise<void>((resolve) => this.#clock.soon(resolve));
+    }
   }
 
   async statistics(): Promise<StoreStatistics> {
@@ -152,7 +160,7 @@ class Memory implements MemoryStore {
     if (revision === undefined) return new Memory(clock, state);
     if (revision < state.revision)
       throw new RangeError(`Cannot fork at revision ${revision}: the store is at ${state.revision}; choose that or a later one`);
-    compactState(state, state.revision);
+    dropHistory(state, state.revision, Infinity);
     return new Memory(clock, { ...state, revision, compactedRevision: revision });
   }
 
@@ -256,23 +264,33 @@ function readHistory({ log, revision, compactedRevision }: State, prefix: string
   return { changes, through: Math.min(after + revisions, revision) };
 }
 
-/** Drops the log up to `revision`, and of every key written there what precedes its last record up to `revision`. */
-function compactState(state: State, revision: number): void {
+/**
+ * Drops the oldest revisions of the log up to `revision`, at most `max`, and of every key written there what precedes its last record up to
+ * `revision`. Returns whether more are left.
+ */
+function dropHistory(state: State, revision: number, max: number): boolean {
   const orders = new Set<string>();
-  for (const [at, records] of [...state.log.entries({ before: revision + 1 })]) {
-    for (const { key } of records) orders.add(orderOf(key));
-    state.log.delete(at);
-  }
-  state.compactedRevision = revision;
+  const dropped: number[] = [];
+  state.log.forEach(
+    (at, records) => {
+      for (const { key } of records) orders.add(orderOf(key));
+      dropped.push(at);
+      return dropped.length < max;
+    },
+    { before: revision + 1 },
+  );
+  for (const at of dropped) state.log.delete(at);
   for (const order of orders) shortenHistory(state, order, revision);
+  return dropped.length === max;
 }
 
 function shortenHistory(state: State, order: string, revision: number): void {
   const kept: Write[] = []; // Newer than `revision`, newest first.
   let record = state.heads.get(order);
   for (; record !== undefined && record.revision > revision; record = record.previous) kept.push(record);
+  if (record === undefined || (record.previous === undefined && record.value !== undefined)) return; // Nothing precedes it.
   // The last record up to `revision` stays as the state at it; a deletion is the same as nothing.
-  let shortened: Write | undefined = record?.value === undefined ? undefined : { ...record, previous: undefined };
+  let shortened: Write | undefined = record.value === undefined ? undefined : { ...record, previous: undefined };
   for (const newer of kept.reverse()) {
     shortened = { ...newer, previous: shortened };
     const replacement: Write = shortened;
