@@ -446,7 +446,10 @@ test(
     };
     await isReady();
     etcd.freeze();
-    equal(await readiness(server), 500);
+    // The kernel stops the threads of etcd one by one: on a busy machine one may still respond.
+    let code = await readiness(server);
+    while (code === 200) code = await readiness(server);
+    equal(code, 500);
     etcd.thaw();
     await isReady();
   },
