@@ -446,7 +446,7 @@ test(
     };
     await isReady();
     etcd.freeze();
-    // The kernel stops the threads of etcd one by one: on a busy machine one may still respond.
+    // The kernel stops the threads of etcd one by one: on a busy machine one of them may still respond.
     let code = await readiness(server);
     while (code === 200) code = await readiness(server);
     equal(code, 500);

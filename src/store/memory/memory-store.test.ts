@@ -49,7 +49,7 @@ test("memory: a fork at a later revision has the same keys, no history, and writ
   await Promise.all([store.close(), fork.close()]);
 });
 
-test("memory: a compaction of many revisions lets others read and write meanwhile, and has dropped all of them in the end", async () => {
+test("memory: a compaction of many revisions yields to reads and writes, and drops all of the revisions", async () => {
   const store = openMemoryStore({ clock: realClock });
   const key = (index: number) => `${PODS}${index % 700}`;
   const first = await committed(store, put(key(0), "0"));

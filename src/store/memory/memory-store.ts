@@ -31,7 +31,7 @@ import { restoringError, checkRestored, notEmptyError } from "../restore-checks.
 import { closed, compacted, futureRevision } from "../store-error.ts";
 import { WatchHub, type HistoryPiece } from "../watch-hub.ts";
 
-/** Revisions that a compaction drops before others get the event loop: about 20 ms. */
+/** Revisions that a compaction drops before it yields the event loop: about 20 ms. */
 const COMPACTED_PER_TICK = 2_000;
 
 /** One write of one key, linked to its kept predecessors. */
